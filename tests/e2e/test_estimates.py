@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmarks.estimate import UNSEEN, compare
+from benchmarks.estimate import LARGE, NOWHERE, UNSEEN, compare
 from benchmarks.estimate_layers import branched_network
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
@@ -20,13 +20,13 @@ from tests.requests import load_requests
 from atoll.api.driver import kernels_of, with_kernels
 from atoll.artifacts.samples import random_sample
 from atoll.cost.data.picorv32 import FINISH_CYCLES
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_graph
 from atoll.ops.registry import OPERATORS
 from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll_sim.core_calibration.measure import with_host
-from atoll_sim.core_calibration.random_layers import LAYERS
+from atoll_sim.core_calibration.random_layers import LAYERS, random_network
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.runs.kernel_runs import run_kernels
 
@@ -271,3 +271,25 @@ def test_p1_estimates_hold_for_masters_that_take_turns_at_one_bank() -> None:
     found = compare("narrows", branched_network(2))
     assert abs(found.error) < 0.1
     assert (found.network_estimate - found.waiting) / found.network < 0.85
+
+
+@pytest.mark.slow
+def test_p1_estimates_hold_for_constants_that_are_far_from_activations() -> None:
+    """What the array writes meanwhile turns the port between any two beats of constants."""
+    found = compare("picorv32 reef apart", UNSEEN + 6)
+    assert abs(found.error) < 0.05
+    assert all(abs(layer.error) < 0.15 for layer in found.layers if layer.measured >= LARGE)
+
+
+@pytest.mark.slow
+def test_p1_weights_that_do_not_fit_are_read_from_the_first_tap_of_a_row() -> None:
+    """Also where that lies left of the image; those right of it are not read."""
+    soc = load_soc("lagoon", ("devices.npu.params.weight_rows=16",))
+    compiled = compile_graph(soc, random_network(UNSEEN + 10), NOWHERE, BuildOptions())
+    (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
+    (estimate,) = estimates_of((compiled,))
+    layer = next(each for each in estimate.layers if each.operator == "conv_2d_4")
+    read = next(each.read for each in layer.traffic if each.memory == "flash")
+    found = next(each for each in outcome.report.by_layer if each.operator == "conv_2d_4")
+    assert found.moved
+    assert read == pytest.approx(found.moved["flash"][0], rel=0.01)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one block of output channels takes of reef's array and of its port."""
 
-from collections.abc import Sequence
 from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
 from atoll_sim.engines.reef.places import Place
@@ -20,48 +20,35 @@ class Places(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What one block of output channels takes, wherever its activations are.
+    """What one block of output channels takes.
 
     Attributes:
         steps: cycles of the array that each block of a set takes.
         feeding: cycles in which steps come, once for a set.
         joined: steps are queued, so that the array need not wait for one.
         scaling: cycles of the requantisers.
-        turns: changes between the memories of input and output.
+        reading: cycles of the memory, once for a set.
+        writing: likewise.
+        changing: cycles of changes between the memories of input and output.
         together: a pixel takes a step, so that what a set makes of it is written at once.
-        read_beats: of the port, once for a set.
+        read_beats: of the port.
         write_beats: likewise.
-        beat: bytes of one that is written.
-        run: beats that are read in a row.
     """
 
     steps: float
     feeding: float
     joined: bool
     scaling: int
-    turns: float
-    together: bool
-    read_beats: float
-    write_beats: float
-    beat: int
-    run: float
-
-
-class Moving(NamedTuple):
-    """What a block takes of the memories.
-
-    Attributes:
-        reading: cycles, once for a set.
-        writing: likewise.
-        changing: cycles of changes between the memories of input and output.
-    """
-
     reading: float
     writing: float
     changing: int
+    together: bool
+    read_beats: float
+    write_beats: float
+    run: float
 
 
-def computing_of(members: Sequence[Block]) -> int:
+def computing_of(members: list[Block]) -> int:
     """Return the cycles of array and requantisers for a set."""
     steps, first = sum(block.steps for block in members), members[0]
     waiting = 0 if first.joined else first.feeding - first.steps
@@ -69,23 +56,19 @@ def computing_of(members: Sequence[Block]) -> int:
     return max(array, sum(block.scaling for block in members))
 
 
-def moving_of(block: Block, port: int, places: Places) -> Moving:
-    """Return what a block takes of the memories in which its activations are."""
-    return Moving(
-        reading=block.read_beats * places.read.reading(port),
-        writing=block.write_beats * places.written.writing(block.beat),
-        changing=ceil(places.read.changing(places.written) * block.turns),
-    )
-
-
-def moving_cycles(members: Sequence[Moving], npu: Engine, *, together: bool) -> float:
+def moving_of(members: list[Block], npu: Engine) -> float:
     """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
-    reading, changing = members[0].reading, members[:1] if together else members
-    writing = sum(block.writing for block in members) + sum(each.changing for each in changing)
+    reading = members[0].reading
+    writing = sum(block.writing for block in members) + changing_of(members)
     return reading + writing if npu.workspace_width else max(reading, writing)
 
 
-def block_of(shape: Geometry, npu: Engine, width: int) -> Block:
+def changing_of(members: list[Block]) -> int:
+    """Return the cycles of changes between the memories of input and output for a set."""
+    return sum(each.changing for each in (members[:1] if members[0].together else members))
+
+
+def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
     """Return what a block of `width` output channels takes."""
     params, port = npu.params, npu.params["data_bytes"]
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
@@ -95,17 +78,20 @@ def block_of(shape: Geometry, npu: Engine, width: int) -> Block:
         else _dense(shape, params["data_bytes"], params["input_lanes"])
     )
     written = _channels(width, shape.output[2], npu)
+    beat = places.written.writing(min(port, width))
     together = steps <= pixels
+    turns = 1 if together else written.beats
     return Block(
         steps=steps,
         feeding=feeding,
         joined=shape.joined,
         scaling=pixels * -(-width // scalers),
-        turns=pixels if together else pixels * written.beats,
+        reading=read * places.read.reading(port),
+        writing=pixels * written.beats * beat,
+        changing=ceil(places.read.changing(places.written) * pixels * turns),
         together=together,
         read_beats=read,
         write_beats=pixels * written.beats,
-        beat=min(port, width),
         run=run,
     )
 
@@ -121,6 +107,7 @@ def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float, 
     return rows * columns, rows * columns, rows * columns * beats, 0
 
 
+@remember(lambda *given: given, most=4096)
 def _dense(shape: Geometry, beat: int, lanes: int) -> tuple[float, float, float, float]:
     """Return steps of a block, cycles in which they come, and beats that are read for them."""
     depth = shape.input[2]

@@ -2,7 +2,8 @@
 """How long reef is busy with an operator, and what it moves for it."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
+from itertools import chain
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -12,21 +13,33 @@ from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
-    Moving,
     Places,
     block_of,
+    changing_of,
     computing_of,
-    moving_cycles,
     moving_of,
     windows_of,
 )
 from atoll_sim.engines.reef.geometry import Geometry
-from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, read_cycles
-from atoll_sim.engines.reef.packing import PARAMETER_BYTES
+from atoll_sim.engines.reef.loads import (
+    ARRIVAL_CYCLES,
+    BURST_BEATS,
+    DRAIN_CYCLES,
+    TAIL_CYCLES,
+    Constants,
+    Pixels,
+    beside,
+    read_cycles,
+)
+from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
 from atoll_sim.engines.reef.places import narrower
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
+DENSE_DELAY, TAPS_DELAY, LINES_DELAY = 11, 8, 14
+"""From a beat's request until what is made of it asks to be written, of a memory that answers in a
+cycle: of a convolution, single taps, and lines. The gap between two sets has made up for some of
+that of taps."""
 
 
 class Effort(NamedTuple):
@@ -43,91 +56,6 @@ class Effort(NamedTuple):
     read_bytes: int
     weight_bytes: int
     parameter_bytes: int
-
-
-class _Sets(NamedTuple):
-    """Sets of blocks of output channels that take the same.
-
-    Attributes:
-        number: of them.
-        following: blocks of the set that comes next.
-        first: of its command.
-        members: by their places among the blocks that differ.
-        computing: cycles of array and requantisers.
-    """
-
-    number: int
-    following: int
-    first: bool
-    members: tuple[int, ...]
-    computing: int
-
-
-class _Outline(NamedTuple):
-    """What an operator is to an instance, however fast its memories are.
-
-    Attributes:
-        blocks: those that differ.
-        sets: likewise.
-        firsts: the first block of each set, by its place among those that differ.
-        written: all blocks, likewise.
-        pixels: of an image.
-        fill: cycles until the first window's pixels are there.
-        tail: cycles at the end of a set in which nothing of the next one is read.
-        weights: bytes of a block's weights, and `table` of its parameters.
-        share: of weights that are read for each pixel; 0 if they are read once.
-        ahead: constants are read while the set before is computed.
-    """
-
-    blocks: tuple[Block, ...]
-    sets: tuple[_Sets, ...]
-    firsts: tuple[int, ...]
-    written: tuple[int, ...]
-    pixels: int
-    fill: int
-    tail: int
-    weights: int
-    table: int
-    share: float
-    ahead: bool
-
-
-def _outline_key(shape: Geometry, npu: Engine) -> Hashable:
-    return shape, tuple(npu.params.items())
-
-
-@remember(_outline_key, most=2048)
-def _outline(shape: Geometry, npu: Engine) -> _Outline:
-    params = npu.params
-    lanes, channels, most = params["output_lanes"], shape.output[2], params["weight_rows"]
-    widths = [min(lanes, channels - first) for first in range(0, channels, lanes)]
-    weights = shape.block_bytes(npu)
-    rows = -(-weights // (params["input_lanes"] * lanes))
-    fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
-    size = 2 if fits and not shape.depthwise else 1
-    distinct = tuple(dict.fromkeys(widths))
-    blocks = tuple(block_of(shape, npu, width) for width in distinct)
-    places = [distinct.index(width) for width in widths]
-    groups = [tuple(places[first : first + size]) for first in range(0, len(places), size)]
-    following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
-    alike = Counter(zip(groups, following, firsts, strict=True)).items()
-    filled, overlapping = rows * len(groups[0]), shape.stride[0] < shape.kernel[0]
-    return _Outline(
-        blocks=blocks,
-        sets=tuple(
-            _Sets(number, coming, first, members, computing_of([blocks[n] for n in members]))
-            for (members, coming, first), number in alike
-        ),
-        firsts=tuple(members[0] for members in groups),
-        written=tuple(places),
-        pixels=prod(shape.output[:2]),
-        fill=_fill_cycles(shape),
-        tail=TAIL_CYCLES * (overlapping or not shape.lines),
-        weights=weights,
-        table=lanes * PARAMETER_BYTES,
-        share=_inside_share(shape) if filled > most else 0.0,
-        ahead=filled > most or 2 * filled <= most,
-    )
 
 
 def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Alike:
@@ -153,62 +81,101 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    outline, port = _outline(shape, npu), npu.params["data_bytes"]
-    loads, samples, count = _loads(outline, npu), shape.samples, outline.pixels
-    again, blocks = max(samples, commands), len(outline.written)
-    moving = [moving_of(block, port, places) for block in outline.blocks]
+    groups = _sets(shape, npu)
+    loads = _loads(shape, npu, len(groups[0]))
+    samples, port = shape.samples, npu.params["data_bytes"]
+    again, count = max(samples, commands), prod(shape.output[:2])
+    known = {width: block_of(shape, npu, width, places) for width in {*chain(*groups)}}
+    sets = [[known[width] for width in widths] for widths in groups]
+    blocks = sum(map(len, sets))
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
-    fetching = fetch_cycles(npu)
-    cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
-    cycles += again * (outline.fill + len(outline.sets[0].members) * loads.once)
-    for each in outline.sets:
-        pixels = _pixels(each, outline, moving, npu, samples / again, depthwise=shape.depthwise)
-        constants = each.following * loads.once
-        if outline.ahead:
-            taken = beside(pixels, constants, each.following * loads.beats, npu)
+    cycles = start_cycles(npu) + (again - 1) * (NEXT_CYCLES + fetch_cycles(npu))
+    cycles += again * (_fill_cycles(shape) + len(sets[0]) * loads.once)
+    following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
+    alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
+    for (widths, coming, first), number in alike.items():
+        members = [known[width] for width in widths]
+        if coming and loads.ahead:
+            pixels = _pixels(members, shape, npu, samples / again, places, first=first)
+            taken = beside(pixels, _constants(loads, coming))
         else:
-            drain = DRAIN_CYCLES * bool(each.following)
-            taken = max(pixels.computing, pixels.moving) + constants + drain
-        weights = samples * count * loads.each_pixel * len(each.members)
-        cycles += each.number * (ceil(again * taken) + weights)
-    reading, writing = ([each[part] for each in moving] for part in (0, 1))
-    beats = [block.read_beats for block in outline.blocks]
+            taken = samples / again * max(computing_of(members), moving_of(members, npu))
+            taken += coming * loads.once + DRAIN_CYCLES * bool(coming)
+        weights = samples * count * loads.each_pixel * len(members)
+        cycles += number * (ceil(again * taken) + weights)
+        computing += number * computing_of(members)
     return Effort(
         cycles=cycles,
         parts={
-            Bound.COMPUTE: samples * sum(each.number * each.computing for each in outline.sets),
-            Bound.READ: ceil(samples * sum(map(reading.__getitem__, outline.firsts))),
-            Bound.WRITE: ceil(samples * sum(map(writing.__getitem__, outline.written))),
+            Bound.COMPUTE: samples * computing,
+            Bound.READ: ceil(samples * sum(members[0].reading for members in sets)),
+            Bound.WRITE: ceil(samples * sum(each.writing for members in sets for each in members)),
             Bound.WEIGHTS: loading,
         },
-        read_bytes=ceil(samples * sum(map(beats.__getitem__, outline.firsts))) * port,
-        weight_bytes=ceil(blocks * repeated * outline.weights * (outline.share or 1.0)),
+        read_bytes=ceil(samples * sum(members[0].read_beats for members in sets)) * port,
+        weight_bytes=ceil(blocks * repeated * shape.block_bytes(npu) * loads.share),
         parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
 
 
 def _pixels(
-    sets: _Sets,
-    outline: _Outline,
-    moving: Sequence[Moving],
+    members: list[Block],
+    shape: Geometry,
     npu: Engine,
     share: float,
+    places: Places,
     *,
-    depthwise: bool,
+    first: bool,
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    members = [outline.blocks[number] for number in sets.members]
-    moved, first = [moving[number] for number in sets.members], members[0]
+    overlapping = shape.stride[0] < shape.kernel[0]
+    count, block = prod(shape.output[:2]), members[0]
+    written = sum(each.write_beats for each in members)
+    later = max(0, places.read.latency - 1) + float(places.read.crossing)
+    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
+    turn = aside = 0.0
+    if npu.constants_wait:
+        turn = npu.constants_latency + max(1, places.read.latency)
+        aside = (
+            npu.constants_latency + max(1, places.written.latency) - changing_of(members) / written
+        )
+    step, filled = block.read_beats / count, 0.0
+    if shape.lines:
+        filled = min(_fill_cycles(shape), prod(shape.seen) - 1) * block.run
+        step = (block.read_beats - filled) / max(1, count - _last_windows(shape))
     return Pixels(
-        computing=share * sets.computing,
-        moving=share * moving_cycles(moved, npu, together=first.together),
-        read=share * first.read_beats,
-        written=share * sum(block.write_beats for block in members),
-        run=first.run,
-        depthwise=depthwise,
-        tail=outline.tail,
-        first=sets.first,
+        computing=share * computing_of(members),
+        moving=share * moving_of(members, npu),
+        reading=share * block.reading,
+        read=share * block.read_beats,
+        written=share * written,
+        run=block.run or 1,
+        pixels=share * count,
+        step=step,
+        delay=delay + later + filled * block.reading / block.read_beats,
+        arrival=ARRIVAL_CYCLES + later,
+        kept=LINE_ROWS * shape.seen[1] * block.run if shape.lines else 0,
+        tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
+        first=first,
+        turn=turn,
+        aside=max(0.0, aside),
+    )
+
+
+def _last_windows(shape: Geometry) -> int:
+    """Return the windows, by lines, of the rows that only begin when all of the input is there."""
+    complete = -(-(shape.seen[0] - shape.kernel[0] + shape.pad[0]) // shape.stride[0])
+    return shape.output[1] * max(0, shape.output[0] - 1 - complete)
+
+
+def _constants(loads: "_Loads", blocks: int) -> Constants:
+    """Return what the constants of a set of so many blocks take; each run begins a burst."""
+    return Constants(
+        cycles=blocks * loads.once,
+        beats=blocks * sum(loads.runs),
+        bursts=sum(-(-blocks * run // BURST_BEATS) for run in loads.runs),
+        asking=loads.asking,
     )
 
 
@@ -219,38 +186,73 @@ def start_cycles(npu: Engine) -> int:
 
 def fetch_cycles(npu: Engine) -> int:
     """Return the cycles until a command is there."""
-    whole, part = narrower(npu.constants_width, npu).as_integer_ratio()
-    return npu.constants_latency + -(-DESCRIPTOR_BYTES * part // whole)
+    return npu.constants_latency + -(-DESCRIPTOR_BYTES // narrower(npu.constants_width, npu))
+
+
+def _widths(shape: Geometry, npu: Engine) -> list[int]:
+    """Return the output channels of each block."""
+    lanes, channels = npu.params["output_lanes"], shape.output[2]
+    return [min(lanes, channels - first) for first in range(0, channels, lanes)]
+
+
+def _sets(shape: Geometry, npu: Engine) -> list[tuple[int, ...]]:
+    """Return the output channels of each block of each set: one, or a pair."""
+    widths, rows = _widths(shape, npu), _rows(shape, npu)
+    most = npu.params["weight_rows"]
+    fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
+    size = 2 if fits and not shape.depthwise else 1
+    return [tuple(widths[first : first + size]) for first in range(0, len(widths), size)]
+
+
+def _rows(shape: Geometry, npu: Engine) -> int:
+    """Return the rows of weights that a block fills."""
+    return -(-shape.block_bytes(npu) // (npu.params["input_lanes"] * npu.params["output_lanes"]))
 
 
 class _Loads(NamedTuple):
     """Cycles of reading constants: once for each block of channels, and for each pixel of it.
 
     Attributes:
-        beats: of the port, of what is read once.
+        runs: beats of the port of each run that is read once.
+        asking: cycles in which the port asks for a beat.
+        ahead: while the set before is computed.
+        share: of the weights that are read each time.
     """
 
     once: int
     each_pixel: int
-    beats: int
+    runs: tuple[int, ...]
+    asking: float
+    ahead: bool
+    share: float = 1.0
 
 
-def _loads(outline: _Outline, npu: Engine) -> _Loads:
-    """Return what constants take; of weights, none are read for taps outside of the image."""
-    port, width = npu.params["data_bytes"], narrower(npu.constants_width, npu)
-    parameters, filled = (
-        read_cycles(size, width, npu) for size in (outline.table, outline.weights)
-    )
-    beats = -(-outline.table // port)
-    if outline.share:
-        return _Loads(parameters, ceil(filled * outline.share), beats)
-    return _Loads(parameters + filled, 0, beats - (-outline.weights // port))
+def _loads(shape: Geometry, npu: Engine, blocks: int) -> _Loads:
+    """Return what the constants take, where a set has so many blocks."""
+    params, port = npu.params, npu.params["data_bytes"]
+    lanes = params["output_lanes"]
+    weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
+    rows, most = _rows(shape, npu) * blocks, params["weight_rows"]
+    width = narrower(npu.constants_width, npu)
+    asking = float(port / width)
+    parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
+    if rows > most:
+        share = _inside_share(shape)
+        return _Loads(parameters, ceil(filled * share), (-(-table // port),), asking, True, share)
+    runs = -(-table // port), -(-weights // port)
+    return _Loads(parameters + filled, 0, runs, asking, 2 * rows <= most)
 
 
 def _inside_share(shape: Geometry) -> float:
-    """Return the share of the taps of all windows that lie inside the image."""
-    taps = (sum(map(len, each)) for each in windows_of(shape))
-    return prod(taps) / prod((*shape.output[:2], *shape.kernel))
+    """Return the share of the weights that all windows read.
+
+    It is that of rows inside the image, from the first tap to the last one inside.
+    """
+    rows, columns = windows_of(shape)
+    taps = sum(
+        seen.stop - at * shape.stride[1] + shape.pad[1] for at, seen in enumerate(columns) if seen
+    )
+    return sum(map(len, rows)) * taps / prod((*shape.output[:2], *shape.kernel))
 
 
 def _fill_cycles(shape: Geometry) -> int:
