@@ -15,16 +15,22 @@ from typing import Any, Literal
 
 import atoll
 from atoll.api.compilation import CompiledNetwork, compile_with
+from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
+from atoll.cost.bands import add_parts, joint_band
+from atoll.cost.energy import area_of
 from atoll.description.share import find_soc
-from atoll.description.sweep import CHIP, PLANNER, Sweep
+from atoll.description.sweep import CHIP, PLANNER, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import report_to, silent
 from atoll.diagnostics.shown import printable
+from atoll.driver.compiled import cost_of
 from atoll.driver.speeds import at_speeds_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.plugins.loading import foreign_code
+from atoll.resolve.places import Memory
+from atoll.resolve.soc import Device
 from atoll.resolve.timeless import timeless
 from atoll_sweep.question import Function, Question, functions_of, is_of_chip, requests_of
 from atoll_sweep.space import Choice, choice_of
@@ -172,27 +178,39 @@ class Asker:
             return False
 
     def _figures(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
-        found = {name: atoll.estimate(each).network for name, each in made.items()}
+        costs = {name: cost_of(each.network._compiled) for name, each in made.items()}
+        found = {name: each.length for name, each in costs.items()}
         use = {name: _use(soc, each) for name, each in made.items()}
+        bases = [estimated_basis(each.network._compiled) for each in made.values()]
+        area = area_of(soc._resolved)
         row: Row = {
-            "cycles": sum(each.estimated_cycles for each in found.values()),
-            "time_us": sum(_microseconds(each) for each in found.values()),
+            "cycles": sum(found.values()),
+            "time_us": sum(found.values()) * 1e6 / soc.host_clock_hz,
             "ram_bytes": max(ram for ram, _ in use.values()),
             "rom_bytes": max(rom for _, rom in use.values()),
-            "moved_bytes": sum(map(_traffic, found.values())),
-            "energy_pj": _sum([each.energy_pj for each in found.values()]),
-            "area_um2": next(iter(found.values())).area_um2,
-            "basis": ", ".join(dict.fromkeys(each.basis for each in found.values())),
+            "area_um2": area.total if area else None,
+            "basis": ", ".join(dict.fromkeys(bases)),
         }
-        bands = [(each._found.band, each.estimated_cycles) for each in found.values()]
-        if all(band for band, _ in bands):
-            row["cycles_low"] = sum(round(of * (1 - band.low)) for band, of in bands if band)
-            row["cycles_high"] = sum(round(of * (1 + band.high)) for band, of in bands if band)
+        bands = [
+            joint_band(add_parts(each.turns, *each.sources.values())) for each in costs.values()
+        ]
+        if all(bands):
+            ends = [(band, of) for band, of in zip(bands, found.values(), strict=True) if band]
+            row["cycles_low"] = sum(round(of * (1 - band.low)) for band, of in ends)
+            row["cycles_high"] = sum(round(of * (1 + band.high)) for band, of in ends)
+        if self._traffic_counts or any(each.energy for each in _parts(soc)):
+            estimates = [atoll.estimate(each).network for each in made.values()]
+            row["moved_bytes"] = sum(map(_traffic, estimates))
+            row["energy_pj"] = _sum([each.energy_pj for each in estimates])
         if len(found) > 1:
-            for name, each in found.items():
-                row[f"{name}.cycles"] = each.estimated_cycles
+            for name, cycles in found.items():
+                row[f"{name}.cycles"] = cycles
                 row[f"{name}.ram_bytes"], row[f"{name}.rom_bytes"] = use[name]
         return row | self._scores(soc, made)
+
+    @cached_property
+    def _traffic_counts(self) -> bool:
+        return {"moved_bytes", "energy_pj"} & set(figures_asked(self.sweep)) != set()
 
     def _scores(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
         """Return a user's objectives; one that fails is not known, and `fault` says why."""
@@ -234,13 +252,13 @@ def _use(soc: atoll.Soc, made: atoll.Compilation) -> tuple[int, int]:
     return used["ram"], used["rom"]
 
 
-def _microseconds(found: atoll.NetworkEstimate) -> float:
-    return found.estimated_cycles * 1e6 / found.host_clock_hz
-
-
 def _traffic(found: atoll.NetworkEstimate) -> int:
     traffic = [each for layer in found.operators for each in layer.traffic]
     return sum(each.read_bytes + each.written_bytes for each in traffic)
+
+
+def _parts(soc: atoll.Soc) -> Sequence[Device | Memory]:
+    return (*soc._resolved.devices, *soc._resolved.memories)
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

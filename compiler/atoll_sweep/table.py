@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from atoll.description.sweep import OF_A_NETWORK, Sweep
+from atoll.description.sweep import OF_A_NETWORK, Sweep, figures_asked
 from atoll.description.sweep_values import AxisValue, magnitude
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import replace_file
 from atoll_sweep.asker import Row
 from atoll_sweep.space import choice_of
 
-_COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes", "moved_bytes")
+_COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes")
 SWEEP_KEY = b"atoll.sweep"
 """Of the metadata of each file: the sweep file as JSON."""
 
@@ -33,7 +33,8 @@ def schema_of(sweep: Sweep, document: str, functions: Iterable[str]) -> pa.Schem
     fields += [pa.field(name, pa.string()) for name in ("fault", "network")]
     fields += [pa.field(name, pa.int64()) for name in _COUNTS]
     fields += [pa.field("time_us", pa.float64())]
-    fields += [pa.field(name, pa.int64()) for name in ("energy_pj", "area_um2")]
+    moved = ("moved_bytes",) if "moved_bytes" in figures_asked(sweep) else ()
+    fields += [pa.field(name, pa.int64()) for name in (*moved, "energy_pj", "area_um2")]
     fields += [pa.field("basis", pa.string())]
     networks = sweep.model.networks
     for network in networks if len(networks) > 1 else ():

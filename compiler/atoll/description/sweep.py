@@ -428,6 +428,11 @@ def _values(name: str, axis: Axis, where: SourceMap, faults: Faults) -> Iterator
             yield AxisValue(value, ((name, as_text(value)),))
 
 
+def figures_asked(sweep: Sweep) -> tuple[str, ...]:
+    """Return the objectives and limited figures."""
+    return tuple(dict.fromkeys((*sweep.model.objectives, *sweep.limits)))
+
+
 def chip_text(name: str, base: str, sets: Mapping[str, str], comment: str) -> str:
     """Return a description that extends another one, with values by dotted key.
 

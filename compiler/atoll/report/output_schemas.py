@@ -379,7 +379,7 @@ SWEEP = object_of(
     objectives=each(TEXT),
     front=each(
         object_of(
-            **dict.fromkeys(("point", "cycles", "ram_bytes", "rom_bytes", "moved_bytes"), COUNT),
+            **dict.fromkeys(("point", "cycles", "ram_bytes", "rom_bytes"), COUNT),
             **dict.fromkeys(("cycles_low", "cycles_high", "energy_pj", "area_um2"), maybe(COUNT)),
             time_us=RATIO,
             basis=TEXT,
