@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Each wrong sweep file is refused before any work, with the message beside it."""
 
 from collections.abc import Callable

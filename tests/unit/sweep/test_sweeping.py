@@ -3,7 +3,7 @@
 
 import errno
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -418,3 +418,13 @@ def test_points_that_ran_are_the_best_and_right(tmp_path: Path, monkeypatch: Any
     seen.clear()
     swept(tmp_path / "out", resume=True, stages={"plan": "all", "rtl": 2}, objectives=["cycles"])
     assert seen == [], "no point runs again"
+
+
+def test_without_dask_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("atoll_sweep.api.find_spec", lambda name: None)
+    asks: list[Callable[[], object]] = [swept, lambda: atoll.load_sweep(tmp_path)]
+    for ask in asks:
+        with pytest.raises(atoll.ToolchainError, match="package 'distributed'") as caught:
+            ask()
+        (fault,) = caught.value.faults
+        assert (fault.code, fault.remedy) == ("E213", "install it with: pip install 'atoll[sweep]'")

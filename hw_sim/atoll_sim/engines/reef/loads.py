@@ -88,12 +88,12 @@ def beside(pixels: Pixels, constants: Constants) -> float:
     working = max(pixels.computing, pixels.moving)
     early = min(EARLY_BURSTS, constants.bursts) if pixels.first else 0
     before = constants.cycles * early / constants.bursts
-    lost = _lost(pixels, constants, constants.bursts - early) if constants.bursts > early else 0.0
+    lost = _loss(pixels, constants, constants.bursts - early) if constants.bursts > early else 0.0
     latency = (working + constants.cycles + DRAIN_CYCLES) / 2
     return max(before + working + lost, latency) + pixels.tail
 
 
-def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
+def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
     """Return the cycles by which a set takes longer for so many bursts of the next one's constants.
 
     Bursts alternate with rows of pixels as long as there are some; the others are read one after
@@ -141,12 +141,12 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
     rows = min(bursts, pixels.read / row)
     spare = row * (pixels.moving - max(pixels.computing, pixels.moving)) / pixels.read
 
-    def lost(beats: float, between: float, turning: float) -> float:
+    def loss(beats: float, between: float, turning: float) -> float:
         """Return what is lost where beats follow a row, so many are written between them."""
         asking = beat - (beat - constants.asking) * min(1.0, between * each / beats)
         return max(0.0, beats * asking + turning + spare)
 
-    taken = lost(each, aside, pixels.turn + pixels.aside * aside)
+    taken = loss(each, aside, pixels.turn + pixels.aside * aside)
     others = bursts - rows
     if others < _NEAR:
         return rows * taken
@@ -157,7 +157,7 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
         # The set has left by then: the constants of two sets come at once, every other set. Of
         # two gaps before pixels are asked for, writes fill what they can.
         turning = (turning + max(0.0, 2 * TAKE_CYCLES - left)) / 2
-    ends = (rows - 1) * taken + lost(beats, between, turning)
+    ends = (rows - 1) * taken + loss(beats, between, turning)
     if others < EARLY_BURSTS < bursts and left < beats and not pixels.first:
         # Every other set has early bursts, and none behind its pixels.
         early = EARLY_BURSTS * each * beat
