@@ -10,11 +10,13 @@ import gc
 import logging
 import pickle
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any, Protocol
 
 import cloudpickle
@@ -228,7 +230,8 @@ class Crew:
                 raise self._error_of(fault) from fault
             try:
                 cluster = Cluster(client, question)
-                cluster.prepare()
+                with nullcontext() if self.scheduler else _interrupts_later():
+                    cluster.prepare()
                 yield cluster
             except _GONE as fault:
                 raise self._error_of(fault) from fault
@@ -267,9 +270,21 @@ class Crew:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Keep Ctrl-C waiting until the block ends; processes that begin in it never hear of one."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Keep Ctrl-C waiting until the block ends; processes that begin in it never hear of one.
+
+    Other threads may take the signal, which is why there is a handler beside the mask. The tracker
+    of multiprocessing, which unblocks it in the thread that starts it, is there beforehand.
+    """
+    resource_tracker.ensure_running()
+    heard: list[bool] = []
+    ours = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda *_: heard.append(True)) if ours else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
+    if heard:
+        raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps by workers: the table of one process, whatever happens to them."""
 
+import json
 import os
 import signal
 import socket
@@ -189,6 +190,30 @@ def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
         atoll.sweep(SWEEP, tmp_path / "out", scheduler=address)
     assert caught.value.faults[0].code == "E229"
     assert not (tmp_path / "out").exists(), "the next try needs no --resume"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [1.2, 1.6, 2, 4])
+def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -> None:
+    """Also while workers begin, which never hear of it."""
+    axes = AXES | {"memories.flash.read_latency": {"from": 1, "to": 64, "step": 1}}
+    (tmp_path / "sweep.yaml").write_text(json.dumps(small(axes=axes)))
+    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "atoll", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert said.endswith("go on with --resume\ninterrupted\n")
+    found = atoll.sweep(tmp_path / "sweep.yaml", tmp_path / "out", workers=0, resume=True)
+    assert found.finished
+    assert len(found.rows()) == 3 * 64 * 3
 
 
 @pytest.mark.slow
