@@ -225,7 +225,7 @@ def test_temporary_files_of_programs_are_in_the_scratch_folder(cache: Path) -> N
 
 def test_nothing_else_starts_processes() -> None:
     starters = {"subprocess", "multiprocessing", "pty", "posix_spawn", "popen", "fork", "system"}
-    allowed = {"children.py", "child_guard.py"}
+    allowed = {"children.py", "child_guard.py", "crew.py"}  # Dask starts the workers of a sweep
     folders = [ROOT / name for name in ("compiler", "hw_sim", "examples")]
     for path in (path for folder in folders for path in folder.rglob("*.py")):
         text = path.read_text()
