@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from atoll.api.chips import load_soc
 from atoll.description.share import find_soc, shared_folder
-from atoll.description.sweep import CHIP, METRICS, Sweep, chip_text
+from atoll.description.sweep import CHIP, METRICS, RUNS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
@@ -22,7 +22,6 @@ from atoll_sweep.asker import FINE, Row
 from atoll_sweep.question import is_of_chip
 from atoll_sweep.search import excess
 from atoll_sweep.space import choice_of
-from atoll_sweep.table import RUNS
 
 _FRONT_ROWS = 20
 _DRAWN = 600
@@ -161,19 +160,8 @@ class Answers:
             ]
             for each in better:
                 yield f"point {each['point']} is better: {self._difference(row, each)}"
-            for number, name in enumerate(self.objectives):
-                others = [
-                    each
-                    for each in better
-                    if all(
-                        one <= other
-                        for place, (one, other) in enumerate(
-                            zip(self._values(each), self._values(row), strict=True)
-                        )
-                        if place != number
-                    )
-                ]
-                least = min(each[name] for each in others)
+            for name in self.objectives:
+                least = min(each[name] for each in better)
                 yield f"with {name} below {_number(least)} it would be on the front"
         if self.front:
             near = min(
@@ -228,8 +216,8 @@ class Answers:
         return printable(str(values[self._choice(row)[axis]].label))
 
     def _choice(self, row: Row) -> Mapping[str, int]:
-        lengths = [len(values) for values in self.sweep.axes.values()]
-        return dict(zip(self.sweep.axes, choice_of(row["point"], lengths), strict=True))
+        choice = choice_of(row["point"], self.sweep.lengths)
+        return dict(zip(self.sweep.axes, choice, strict=True))
 
     def write_chip(self, point: int, path: Path, folder: Path | None) -> Path:
         """Write the chip of a point as a description that extends the one of the sweep.
@@ -238,10 +226,7 @@ class Answers:
             UsageError: E235, the point has not been computed; E092, the file cannot be written.
         """
         row = self.row(point)
-        choice = self._choice(row)
-        sets = dict(
-            pair for axis, values in self.sweep.axes.items() for pair in values[choice[axis]].sets
-        )
+        sets = dict(self.sweep.sets_of([*self._choice(row).values()]))
         base = sets.get(CHIP, str(self.sweep.model.soc))
         if (source := find_soc(base, self.sweep.folder)).parent != shared_folder("socs"):
             base = os.path.relpath(source, path.parent)
@@ -314,9 +299,7 @@ class Answers:
                 yield wrap(words, columns) + "\n"
 
     def _front_rows(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
-        ran = [
-            f"{stage}.cycles" for stage in ("rtl",) if f"{stage}.cycles" in self.table.schema.names
-        ]
+        ran = [name for name in ("rtl.cycles",) if name in self.table.schema.names]
         heads = ("point", *self.sweep.axes, *self.objectives, *ran, "alike", "basis")
         cells = [
             (

@@ -20,7 +20,7 @@ from atoll.api.requests import options_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
 from atoll.description.share import find_soc
-from atoll.description.sweep import CHIP, PLANNER, Sweep, figures_asked
+from atoll.description.sweep import CHIP, PLANNER, RUNS, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import report_to, silent
@@ -69,11 +69,6 @@ class Asker:
         return {name: atoll.load_network(data, name=name) for name, data in files}
 
     @cached_property
-    def lengths(self) -> Sequence[int]:
-        """How many values each axis has."""
-        return tuple(map(len, self.sweep.axes.values()))
-
-    @cached_property
     def functions(self) -> Mapping[str, Function]:
         """A user's objectives by name."""
         return {**functions_of(self.sweep), **self.question.functions}
@@ -81,13 +76,13 @@ class Asker:
     def answer(self, number: int, stage: str) -> Row:
         """Return the row of a point in a stage."""
         with self.question.open_texts(), report_to(silent):
-            if stage in ("iss", "rtl"):
+            if stage in RUNS:
                 return self.run(number, "iss" if stage == "iss" else "rtl")
             return self.ask(number)
 
     def ask(self, number: int) -> Row:
         """Return the row of a point."""
-        choice = choice_of(number, self.lengths)
+        choice = choice_of(number, self.sweep.lengths)
         row: Row = {"point": number}
         name = None
         try:
@@ -108,7 +103,7 @@ class Asker:
         row: Row = {"point": number}
         name = None
         try:
-            choice = choice_of(number, self.lengths)
+            choice = choice_of(number, self.sweep.lengths)
             soc, total = self.chip(choice), 0
             for name, network in self.networks.items():
                 made = atoll.run(self._plan(choice, soc, network), cpu=cpu).network
@@ -127,7 +122,7 @@ class Asker:
         Raises:
             AtollError: there can be none.
         """
-        sets = self._sets(choice)
+        sets = self.sweep.sets_of(choice)
         source = next((text for key, text in sets if key == CHIP), self.sweep.model.soc)
         chip = self._chips.get(str(source))
         if chip is None:
@@ -135,10 +130,6 @@ class Asker:
             chip = self._chips[str(source)] = atoll.load_soc(found)
         changes = [f"{key}={text}" for key, text in sets if is_of_chip(key)]
         return chip.with_(changes) if changes else chip
-
-    def _sets(self, choice: Choice) -> list[tuple[str, str]]:
-        axes = zip(choice, self.sweep.axes.values(), strict=True)
-        return [pair for one, values in axes for pair in values[one].sets]
 
     def _compile(self, choice: Choice, soc: atoll.Soc, network: atoll.Network) -> atoll.Compilation:
         """Compile a network, or take the program of a point that differs in speed alone."""
@@ -158,7 +149,7 @@ class Asker:
         return atoll.Compilation(soc, (one,))
 
     def _plan(self, choice: Choice, soc: atoll.Soc, network: atoll.Network) -> atoll.Compilation:
-        sets = self._sets(choice)
+        sets = self.sweep.sets_of(choice)
         planner = next((text for key, text in sets if key == PLANNER), DEFAULT)
         options = options_of([network.name], requests_of(sets), algorithm=planner)
         return compile_with(soc, [network], options)
@@ -166,11 +157,12 @@ class Asker:
     @cached_property
     def _speeds(self) -> frozenset[int]:
         """The axes by which the first chip differs in speed alone, by their numbers."""
-        return frozenset(axis for axis in range(len(self.lengths)) if self._is_speed(axis))
+        return frozenset(axis for axis in range(len(self.sweep.lengths)) if self._is_speed(axis))
 
     def _is_speed(self, axis: int) -> bool:
-        first = (0,) * len(self.lengths)
-        changed = ((*first[:axis], one, *first[axis + 1 :]) for one in range(1, self.lengths[axis]))
+        lengths = self.sweep.lengths
+        first = (0,) * len(lengths)
+        changed = ((*first[:axis], one, *first[axis + 1 :]) for one in range(1, lengths[axis]))
         try:
             base = timeless(self.chip(first)._resolved)
             return all(timeless(self.chip(each)._resolved) == base for each in changed)

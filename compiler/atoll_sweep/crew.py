@@ -25,11 +25,11 @@ import distributed
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
+from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.shown import printable
 from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
 from atoll_sweep.question import Question, chips_of, digest_of
-from atoll_sweep.table import RUNS
 
 SECONDS_OF_A_BATCH = 1.0
 _FIRST_BATCH = 4
@@ -100,8 +100,8 @@ def _look(question: Question) -> tuple[str, str]:
     import atoll
 
     with question.open_texts():
-        chips = [*chips_of(question.sweep())]
-        return atoll.__version__, digest_of(question.document, question.networks, chips)
+        sweep = question.sweep()
+        return atoll.__version__, digest_of(sweep, question.networks, [*chips_of(sweep)])
 
 
 @dataclass
@@ -131,8 +131,8 @@ class Cluster:
                 )
             if digest != self.question.digest:
                 raise _unusable(
-                    f"on worker {address}, installed descriptions say something else",
-                    "install the same packages there",
+                    f"on worker {address}, installed descriptions or objectives say something else",
+                    "install the same packages there, and copy the files of objectives",
                 )
         self.client.register_plugin(AskerOnWorker(self.question))
 

@@ -45,7 +45,7 @@ class Question:
         networks: the files of its networks by name.
         functions: a user's objectives by name.
         texts: descriptions that the chips are made of, by absolute path, as they are now.
-        digest: of all that the answers depend on but a user's functions.
+        digest: of all that the answers depend on but functions that are given beside the file.
         version: of Atoll.
     """
 
@@ -95,15 +95,18 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
     faults += _wrong_requests(sweep)
     if faults:
         raise DescriptionError.all(dict.fromkeys(faults))
-    document = json.dumps(plain(sweep.where.root))
     return Question(
-        document,
+        _document_of(sweep),
         str(sweep.folder.resolve()),
         networks,
         functions,
         dict(_texts_of(sweep, chips)),
-        digest_of(document, networks, chips),
+        digest_of(sweep, networks, chips),
     )
+
+
+def _document_of(sweep: Sweep) -> str:
+    return json.dumps(plain(sweep.where.root))
 
 
 def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
@@ -119,18 +122,26 @@ def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
         yield atoll.load_soc(find_soc(name, sweep.folder, at))
 
 
-def digest_of(document: str, networks: Mapping[str, bytes], chips: list[atoll.Soc]) -> str:
-    """Return a digest of a sweep file, its networks and its chips with their parts' files."""
-    sign = sha256(document.encode())
+def digest_of(sweep: Sweep, networks: Mapping[str, bytes], chips: list[atoll.Soc]) -> str:
+    """Return a digest of a sweep file, its objectives' files, networks, chips and their parts."""
+    sign = sha256(_document_of(sweep).encode())
+    for each in sweep.model.objectives:
+        if "/" in each:
+            sign.update((sweep.folder / each.rpartition(":")[0]).read_bytes())
     for name, data in networks.items():
         sign.update(name.encode() + sha256(data).digest())
     for chip in chips:
         sign.update(json.dumps(plain(chip._root)).encode())
-        if (source := chip._resolved.source) is not None:
-            for parts in (source.accelerators, source.cores, source.function_units):
-                for part in parts.values():
-                    sign.update(read_text(part.path).encode())
+        for path in _part_files(chip):
+            sign.update(read_text(path).encode())
     return sign.hexdigest()
+
+
+def _part_files(chip: atoll.Soc) -> Iterator[Path]:
+    """Yield the descriptions of a chip's accelerators, cores and function units."""
+    if (source := chip._resolved.source) is not None:
+        for parts in (source.accelerators, source.cores, source.function_units):
+            yield from (part.path for part in parts.values())
 
 
 def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]:
@@ -138,11 +149,8 @@ def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]
     for name in chip_names(sweep):
         for path, _ in layer_files(find_soc(name, sweep.folder), Faults()):
             yield os.path.normpath(path.absolute()), read_text(path)
-    for chip in chips:
-        if (source := chip._resolved.source) is not None:
-            for parts in (source.accelerators, source.cores, source.function_units):
-                for part in parts.values():
-                    yield os.path.normpath(part.path.absolute()), read_text(part.path)
+    for path in (path for chip in chips for path in _part_files(chip)):
+        yield os.path.normpath(path.absolute()), read_text(path)
 
 
 def chip_names(sweep: Sweep) -> list[str]:

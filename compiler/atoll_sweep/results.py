@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import unwritable, write_text
 from atoll_sweep.asker import CRASHED, KILLED, Row
 from atoll_sweep.question import Question
 from atoll_sweep.table import (
-    RUNS,
     SWEEP_KEY,
     damage_error,
     read_schema,
@@ -69,8 +69,7 @@ class Results:
 
     def table(self) -> pa.Table:
         """Return all rows so far."""
-        whole = [self._whole] if self._whole.is_file() else []
-        return read_tables([*whole, *self._parts], self.schema)
+        return read_tables(_files_in(self.folder, self.name), self.schema)
 
     @property
     def known(self) -> set[int]:
@@ -176,11 +175,7 @@ def tables_in(folder: Path) -> dict[str, pa.Table]:
     """
     found, document = {}, json.loads(document_in(folder)[0])
     for name in (FIRST, *RUNS):
-        files = [
-            *folder.glob(f"{name}.parquet"),
-            *sorted(folder.glob(f"{name}.parts/[0-9]*.parquet")),
-        ]
-        if files:
+        if files := _files_in(folder, name):
             schema = read_schema(files[0])
             if json.loads(schema.metadata[SWEEP_KEY]) != document:
                 raise damage_error(files[0])
@@ -190,6 +185,12 @@ def tables_in(folder: Path) -> dict[str, pa.Table]:
             "E246", f"{folder} has no points yet", remedy="go on with 'atoll sweep --resume'"
         )
     return found
+
+
+def _files_in(folder: Path, name: str) -> list[Path]:
+    """Return the table of a stage, and then its parts: of a point, the last row counts."""
+    parts = sorted(folder.glob(f"{name}.parts/[0-9]*.parquet"))
+    return [*folder.glob(f"{name}.parquet"), *parts]
 
 
 def _marker_in(folder: Path) -> dict[str, object]:

@@ -29,13 +29,11 @@ def propose(sweep: Sweep, objectives: Sequence[str]) -> Generator[list[int], Seq
         sampler=_sampler(search.method, search.seed), directions=["minimize"] * len(objectives)
     )
     distributions = dict(_distributions(sweep))
-    lengths = [len(values) for values in sweep.axes.values()]
     for begin in range(0, search.points, GENERATION[search.method]):
         count = min(GENERATION[search.method], search.points - begin)
         trials = [study.ask(distributions) for _ in range(count)]
-        rows = yield [
-            number_of(tuple(trial.params[name] for name in sweep.axes), lengths) for trial in trials
-        ]
+        choices = [tuple(trial.params[name] for name in sweep.axes) for trial in trials]
+        rows = yield [number_of(choice, sweep.lengths) for choice in choices]
         for trial, row in zip(trials, rows, strict=True):
             _tell(study, trial, row, sweep, objectives)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from atoll.description.sweep import Sweep
+from atoll.description.sweep import RUNS, Sweep
 from atoll.diagnostics.progress import tell
 from atoll_sweep.answers import Answers
 from atoll_sweep.asker import Row
@@ -18,7 +18,7 @@ from atoll_sweep.question import Function, Question, question_of
 from atoll_sweep.results import FIRST, Results, begin, require_folder
 from atoll_sweep.search import GENERATION, propose
 from atoll_sweep.space import draw
-from atoll_sweep.table import RUNS, schema_of, schema_of_runs, with_runs
+from atoll_sweep.table import schema_of, schema_of_runs, with_runs
 
 SECONDS_OF_A_PART = 5.0
 """Rows are written at least so often."""
@@ -120,8 +120,7 @@ def _keeper(results: Results, question: Question, total: int) -> Iterator[Keeper
 def _compute(sweep: Sweep, askers: Askers, keeper: Keeper) -> None:
     """Compute all points of a grid, or those that are drawn beforehand."""
     search = sweep.model.search
-    lengths = [len(values) for values in sweep.axes.values()]
-    points = draw(search.method, sweep.points, lengths, search.seed)
+    points = draw(search.method, sweep.points, sweep.lengths, search.seed)
     known = keeper.results.known
     keeper.total = len(points)
     for rows in askers.ask([point for point in points if point not in known], FIRST):
@@ -130,7 +129,9 @@ def _compute(sweep: Sweep, askers: Askers, keeper: Keeper) -> None:
 
 def _search(sweep: Sweep, objectives: Sequence[str], askers: Askers, keeper: Keeper) -> None:
     """Compute what Optuna proposes; points that were asked before are not asked again."""
-    rows = {row["point"]: row for row in keeper.results.table().to_pylist()}
+    known = keeper.results.known
+    table = keeper.results.table().to_pylist()
+    rows = {row["point"]: row for row in table if row["point"] in known}
     proposals = propose(sweep, objectives)
     points, trials = next(proposals), 0
     with suppress(StopIteration):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from atoll.description.sweep import OF_A_NETWORK, Sweep, figures_asked
+from atoll.description.sweep import OF_A_NETWORK, RUNS, Sweep, figures_asked
 from atoll.description.sweep_values import AxisValue, magnitude
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import replace_file
@@ -18,9 +18,6 @@ from atoll_sweep.space import choice_of
 _COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes")
 SWEEP_KEY = b"atoll.sweep"
 """Of the metadata of each file: the sweep file as JSON."""
-
-RUNS = ("iss", "rtl")
-"""Stages in which points run."""
 
 _ROWS_OF_A_GROUP = 2**16
 
@@ -75,10 +72,9 @@ def _type_of(values: Sequence[AxisValue]) -> pa.DataType:
 
 def to_table(rows: Sequence[Row], sweep: Sweep, schema: pa.Schema) -> pa.Table:
     """Return rows as a table, with the values of their axes."""
-    lengths = [len(values) for values in sweep.axes.values()]
     whole = []
     for row in rows:
-        choice = choice_of(row["point"], lengths)
+        choice = choice_of(row["point"], sweep.lengths)
         axes = {
             name: _value(values[one], schema.field(name))
             for (name, values), one in zip(sweep.axes.items(), choice, strict=True)

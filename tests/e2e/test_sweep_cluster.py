@@ -167,7 +167,7 @@ def test_workers_that_would_answer_otherwise_are_refused(
     with pytest.raises(atoll.ToolchainError, match=r"worker tcp://other has Atoll 0\.0\.1"):
         atoll.sweep(SWEEP, tmp_path / "out", workers=1)
     found["tcp://other"] = (atoll.__version__, "other files")
-    with pytest.raises(atoll.ToolchainError, match="installed descriptions say something else"):
+    with pytest.raises(atoll.ToolchainError, match="installed descriptions or objectives"):
         atoll.sweep(SWEEP, tmp_path / "out", workers=1, resume=True)
 
 

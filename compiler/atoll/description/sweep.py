@@ -3,7 +3,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -43,6 +43,8 @@ METRICS = tuple(UNITS)
 Method = Literal["grid", "random", "latin_hypercube", "tpe", "nsga2"]
 Stage = Literal["estimate", "plan", "iss", "rtl"]
 STAGES: tuple[str, ...] = get_args(Stage)
+RUNS = ("iss", "rtl")
+"""Stages in which points run."""
 
 OTHER_COLUMNS = (
     *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
@@ -224,9 +226,19 @@ class Sweep:
     folder: Path
 
     @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many values each axis has."""
+        return tuple(map(len, self.axes.values()))
+
+    def sets_of(self, choice: Sequence[int]) -> list[tuple[str, str]]:
+        """Return keys and texts that values of the axes set, given by their numbers."""
+        axes = zip(choice, self.axes.values(), strict=True)
+        return [pair for one, values in axes for pair in values[one].sets]
+
+    @property
     def size(self) -> int:
         """Points of the whole space."""
-        return prod(map(len, self.axes.values()))
+        return prod(self.lengths)
 
     @property
     def points(self) -> int:
@@ -316,7 +328,7 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
     taken = {f"{network}.{figure}" for network in model.networks for figure in OF_A_NETWORK}
     taken |= {*METRICS, *OTHER_COLUMNS}
     for name, axis in model.axes.items():
-        if name in taken or name.startswith(("iss.", "rtl.")):
+        if name in taken or name.partition(".")[0] in RUNS:
             faults.add(
                 "E244",
                 f"an axis is called '{name}', as is a column of every table",
