@@ -21,7 +21,7 @@ COMMANDS = (
 )
 LEFT_OUT = (
     *("board", "compare", "image", "importing", "lsp", "page", "selftest", "serve"),
-    *("trace", "ops", "sim", "__pycache__"),
+    *("sweep", "trace", "ops", "sim", "__pycache__"),
 )
 """Rooms of what stands beside the core, of the simulator, and of kernels that read no file."""
 KEEP_AWAY = "from tests.without_formats import keep_away; keep_away()"
