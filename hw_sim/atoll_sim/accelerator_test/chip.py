@@ -57,6 +57,36 @@ host: cpu
 """
 
 
+_DMA_CHIP = """
+soc: kit
+version: 1
+devices:
+  cpu: {{kind: cpu, isa: rv32imc, stack: {{memory: dtcm, size: 8 KiB}}}}
+  first: {{kind: dma, engine: {path}, params: {params}, registers: 0x4000_0000{irqs[0]},
+    moves: {moves}}}
+  second: {{kind: dma, engine: {path}, params: {params}, registers: 0x4000_1000{irqs[1]},
+    moves: {moves}}}
+memories:
+  flash: {{origin: 0x0000_0000, size: 1 MiB, kind: rom, read_latency: {memories.latency},
+    width: {memories.width}}}
+  dtcm: {{origin: 0x1000_0000, size: 64 KiB, kind: ram, width: 4}}
+  near: {{origin: 0x2000_0000, size: 128 KiB, kind: ram, read_latency: {memories.latency},
+    width: {memories.width}, banks: {memories.banks}}}
+  far: {{origin: 0x3000_0000, size: 128 KiB, kind: ram, width: 4}}
+pools:
+  weights: {{memory: flash, role: constants, reach: {{cpu: ro, first: ro, second: ro}}}}
+  here: {{memory: near, role: workspace, reach: {{cpu: rw, first: rw, second: rw}}}}
+  there: {{memory: far, role: workspace, reach: {{cpu: rw, first: rw, second: rw}}}}
+host: cpu
+"""
+_MOVES = "[[near, far], [far, near], [flash, near], [flash, far]]"
+
+
+def is_dma(described: AcceleratorDescription) -> bool:
+    """Tell whether an engine only moves bytes."""
+    return described.model.operators.keys() <= {"COPY", "RELAYOUT"}
+
+
 def kit_chip(
     described: AcceleratorDescription,
     params: Mapping[str, int],
@@ -78,7 +108,8 @@ def kit_chip(
     silent, fed = ports.interrupt == "none", not ports.data
     path = folder / f"kit_{memories.name.replace(' ', '_')}.yaml"
     path.write_text(
-        _CHIP.format(
+        (_DMA_CHIP if is_dma(described) else _CHIP).format(
+            moves=_MOVES,
             path=described.path.resolve(),
             params="{" + ", ".join(f"{name}: {value}" for name, value in params.items()) + "}",
             irqs=("", "") if silent else (", irq: 3", ", irq: 4"),
