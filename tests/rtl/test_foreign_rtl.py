@@ -143,7 +143,19 @@ TRAITS = """
     narrow = table_q[0];
     if (narrow != 4'h3) $warning("Far has no table");
   end
-  assign debug = {test_mode, 2'b0};
+  Old u_old (.clk(clock), .out(debug[0]));
+  assign debug[2:1] = {test_mode, 1'b0};
+endmodule
+"""
+
+
+OLD = """
+module Old (clk, out);
+  input clk;
+  output out;
+  reg int;
+  assign out = int;
+  always @(posedge clk) int <= 1'b1;
 endmodule
 """
 
@@ -166,6 +178,11 @@ def test_what_others_write_runs_as_it_is(foreign: Path, capsys: pytest.CaptureFi
         ("module: far", "module: Far"),
         ("s_apb_pslverr_o: pslverr", "s_apb_pslverr_o: null"),
         ("  ports:", "  ties: {test_mode: 0, debug: open}\n  ports:"),
+    )
+    (foreign / "old.v").write_text(OLD)
+    edit(
+        foreign / "plover.yaml",
+        ("[./far.f]", "[./old.v, ./far.f]\n  language: verilog-2001"),
     )
     (foreign / "table.hex").write_text("a3 5c\n")
     arguments = ["run", str(foreign / "chip.yaml"), DIGITS, "--cpu", "native"]

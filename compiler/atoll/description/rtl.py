@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The RTL that a description names, alike for cores, accelerators and function units."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from atoll.description.fields import (
@@ -25,6 +27,11 @@ class RtlFiles(Described):
         "or with a '/' paths relative to this file. A folder, with a '/' at its end, is searched "
         "for what they include; a list of files ends in .f, settings of Verilator in .vlt.",
         examples=["[./mine.sv]"],
+    )
+    language: Literal["systemverilog", "verilog-2001"] = Field(
+        default="systemverilog",
+        description="What the sources that end in .v are written in. In Verilog, words such as "
+        "'int', 'do' and 'bit' are names.",
     )
     packages: dict[PackageName, tuple[FileName, ...]] = Field(
         default={},

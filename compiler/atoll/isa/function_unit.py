@@ -67,7 +67,7 @@ class FunctionUnit:
         clear: name of the instruction that gives 0 to state that reset does not; "" without one.
         kernels: ``module:function`` that lowers operators with its instructions; "" without one.
         rtl_module: SystemVerilog module; "" without RTL.
-        rtl_packages, rtl_sources, rtl_defines, rtl_ports, rtl_ties: see
+        rtl_packages, rtl_sources, rtl_defines, rtl_keywords, rtl_ports, rtl_ties: see
             `atoll.resolve.specs.AcceleratorSpec`.
         rtl_parameters: of the module, with their values.
         places: where the description says so, by key; for messages.
@@ -82,6 +82,7 @@ class FunctionUnit:
     rtl_sources: tuple[str, ...] = ()
     rtl_packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     rtl_defines: Mapping[str, str] = field(default_factory=dict, hash=False)
+    rtl_keywords: str = ""
     rtl_ports: Mapping[str, str | None] = field(default_factory=dict, hash=False)
     rtl_ties: Mapping[str, str] = field(default_factory=dict, hash=False)
     rtl_parameters: Mapping[str, str] = field(default_factory=dict, hash=False)

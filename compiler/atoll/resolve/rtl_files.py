@@ -7,6 +7,9 @@ from typing import TypedDict
 
 from atoll.description.rtl import RtlFiles
 
+KEYWORDS = {"systemverilog": "", "verilog-2001": "1364-2001"}
+"""What Verilator calls the keywords of a language; "" for those that it has by itself."""
+
 
 class RtlParts(TypedDict):
     """Fields that each of the three has."""
@@ -15,6 +18,7 @@ class RtlParts(TypedDict):
     rtl_packages: Mapping[str, tuple[str, ...]]
     rtl_sources: tuple[str, ...]
     rtl_defines: Mapping[str, str]
+    rtl_keywords: str
 
 
 def rtl_parts(rtl: RtlFiles | None, beside: Path) -> RtlParts:
@@ -24,6 +28,7 @@ def rtl_parts(rtl: RtlFiles | None, beside: Path) -> RtlParts:
         rtl_packages=rtl.packages if rtl else {},
         rtl_sources=tuple(locate_beside(word, beside) for word in (rtl.sources if rtl else ())),
         rtl_defines=rtl.defines if rtl else {},
+        rtl_keywords=KEYWORDS[rtl.language] if rtl else "",
     )
 
 

@@ -26,7 +26,9 @@ from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.ports import UNIT_PORTS, unit_wiring
 from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.sources import (
+    compiled_sources,
     included_files,
+    keyword_files,
     macro_faults,
     read_folders,
     rtl_defines,
@@ -149,13 +151,16 @@ def _build(unit: FunctionUnit, soc: ResolvedSoc) -> Path:
     own, folders = rtl_sources(unit), rtl_includes(unit)
     return build_module(
         TOP,
-        sorted((*package_sources(unit), *own), key=lambda path: path.suffix != ".vlt"),
+        sorted(
+            (*package_sources(unit), *compiled_sources(unit)),
+            key=lambda path: path.suffix != ".vlt",
+        ),
         {},
-        {f"{TOP}.sv": _top(unit)},
+        {**keyword_files(unit), f"{TOP}.sv": _top(unit)},
         others=Others(
             packages=package_versions(unit),
             folders=(*package_includes(unit), *folders),
-            included=(*include_files(folders), *included_files(own, folders)),
+            included=(*own, *include_files(folders), *included_files(own, folders)),
             defines=rtl_defines(unit),
             blame=partial(blame_devices, soc),
             harmless=lambda warning: is_narrow(soc, warning.text),

@@ -101,14 +101,12 @@ def _wish(spec: Rtl, text: str) -> str:
 
 
 def is_narrow(soc: ResolvedSoc, text: str) -> bool:
-    """Tell whether a warning is of a port that leaves out address bits that nothing needs."""
+    """Tell whether a warning is of an address port that has all bits that somebody needs."""
     if not (found := _WIDTH.search(text)):
         return False
-    name, own, other = found.groups()
+    name, own, _ = found.groups()
     needed = [narrow_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
-    return (
-        int(own) < int(other) and all(int(own) >= bits for bits in needed if bits) and any(needed)
-    )
+    return any(needed) and all(int(own) >= bits for bits in needed if bits)
 
 
 def _instance(spec: Rtl, device: Cpu | Engine, lines: list[str]) -> range:

@@ -23,7 +23,9 @@ from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_
 from atoll_sim.chip.sources import (
     RTL,
     Rtl,
+    compiled_sources,
     included_files,
+    keyword_files,
     rtl_defines,
     rtl_includes,
     rtl_sources,
@@ -72,7 +74,8 @@ def generate(chip: Chip) -> Mapping[str, str]:
         name: environment.get_template(template).render(chip=chip)
         for name, template in TEMPLATES.items()
     }
-    return {PACKAGE: protocol_package(), **made}
+    others = {name: text for spec in _described(chip) for name, text in keyword_files(spec).items()}
+    return {PACKAGE: protocol_package(), **made, **others}
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:
@@ -87,10 +90,10 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     cores = _cores(chip)
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
-    paths += [path for core in cores for path in rtl_sources(core)]
+    paths += [path for core in cores for path in compiled_sources(core)]
     others: list[Rtl] = [*_units(chip), *_engines(chip)]
     for spec in others:
-        paths += [*package_sources(spec), *rtl_sources(spec)]
+        paths += [*package_sources(spec), *compiled_sources(spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
 
 
@@ -119,7 +122,9 @@ def own_includes(chip: Chip) -> tuple[Path, ...]:
     found: list[Path] = []
     for spec in _described(chip):
         folders = rtl_includes(spec)
-        found += [*include_files(folders), *included_files(rtl_sources(spec), folders)]
+        own = rtl_sources(spec)
+        found += [path for path in own if path not in compiled_sources(spec)]
+        found += [*include_files(folders), *included_files(own, folders)]
     return tuple(dict.fromkeys(found))
 
 

@@ -33,6 +33,27 @@ def rtl_sources(spec: Rtl) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(every))
 
 
+def compiled_sources(spec: Rtl) -> tuple[Path, ...]:
+    """Return those that Verilator is given by name; `keyword_files` includes the others."""
+    return tuple(path for path in rtl_sources(spec) if not _is_verilog(spec, path))
+
+
+def keyword_files(spec: Rtl) -> Mapping[str, str]:
+    """Return the text by name of a file that includes sources with the keywords of their language.
+
+    There is none if all are in SystemVerilog.
+    """
+    lines = [f'`include "{path}"' for path in rtl_sources(spec) if _is_verilog(spec, path)]
+    if not lines:
+        return {}
+    text = [f'`begin_keywords "{spec.rtl_keywords}"', *lines, "`end_keywords", ""]
+    return {f"{spec.name}_{spec.rtl_module}_verilog.sv": "\n".join(text)}
+
+
+def _is_verilog(spec: Rtl, path: Path) -> bool:
+    return bool(spec.rtl_keywords) and path.suffix == ".v"
+
+
 def rtl_includes(spec: Rtl) -> tuple[Path, ...]:
     """Return the folders in which sources find what they include; errors as `rtl_sources`."""
     return tuple(dict.fromkeys(path for each in _entries(spec) for path in each.includes))

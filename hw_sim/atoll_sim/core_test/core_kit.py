@@ -35,7 +35,9 @@ from atoll_sim.chip.rtl_cores import (
 )
 from atoll_sim.chip.sources import (
     RTL,
+    compiled_sources,
     included_files,
+    keyword_files,
     read_folders,
     rtl_defines,
     rtl_includes,
@@ -196,17 +198,17 @@ def _model(soc: ResolvedSoc) -> Path:
     core = soc.host_cpu.spec
     shared = (RTL / f"{name}.sv" for name in BUS_SOURCES)
     own = rtl_sources(core)
-    paths = dict.fromkeys((*package_sources(core), *shared, *own))
+    paths = dict.fromkeys((*package_sources(core), *shared, *compiled_sources(core)))
     folders = rtl_includes(core)
     return build_module(
         core.rtl_module,
         sorted(paths, key=lambda path: path.suffix != ".vlt"),
         {**parameters_of(soc.host_cpu), "DataBytes": str(BEAT)},
-        {},
+        keyword_files(core),
         others=Others(
             packages=package_versions(core),
             folders=(*package_includes(core), *folders),
-            included=(*include_files(folders), *included_files(own, folders)),
+            included=(*own, *include_files(folders), *included_files(own, folders)),
             defines=rtl_defines(core),
             blame=partial(blame_devices, soc),
         ),

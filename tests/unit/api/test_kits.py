@@ -41,7 +41,7 @@ def test_too_few_operators_have_no_fit() -> None:
 
 
 def test_two_sizes_have_no_line() -> None:
-    """Nothing is known of others: the line of two would give 0 cycles, or fewer, to smaller ones."""
+    """The line of two would give smaller operators no cycles at all."""
     pairs = tuple((size, 26 * size - 500_000) for size in (40_000, 60_000) for _ in range(4))
     found = OperatorTiming(operator="ADD", pairs=pairs)
     assert found.fit is None
