@@ -22,7 +22,7 @@ from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.result import RunReport
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Dma, Engine, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.campaigns import Campaigns
 from atoll_sim.accelerator_test.chip import (
@@ -32,11 +32,13 @@ from atoll_sim.accelerator_test.chip import (
     Memories,
     kit_chip,
     one_at_a_time,
+    private_chip,
     without_timing,
 )
 from atoll_sim.accelerator_test.copies import Copy, draw_copies, try_copies
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
+from atoll_sim.accelerator_test.makers import MOST_BYTES
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
@@ -52,6 +54,11 @@ TOGETHER = 8
 
 BYTES = "bytes of a tensor"
 """More than 4 KiB of them cross a page."""
+
+NOT_COVERED = (
+    f"not covered: tensors of more than {MOST_BYTES:,} bytes, accelerators of different kinds at"
+    " once, and clocks other than the host's"
+)
 
 Pairs = dict[str, list[tuple[int, int]]]
 """Expected and measured cycles of an engine, by kind of operator."""
@@ -127,6 +134,7 @@ def run_accelerator_test(
             coverage=tuple(_coverage(drawn, engine)),
             timings=tuple(timings),
             left_out=tuple(kind for kind in kinds if not drawn.get(kind)),
+            notes=(NOT_COVERED,),
         )
 
 
@@ -190,13 +198,17 @@ def _try_all(
     if not every:
         return
     count = len(every)
-    for aligned in (True, False) if soc.dmas else ():
+    for aligned in (True, False) if isinstance(_engine(soc), Dma) else ():
         _try_copies(kit, aligned=aligned)
     kit.note("operators, by the model", count, lambda: _exact(networks, soc, in_rtl=False))
     for memories in SETTINGS if in_rtl else ():
         other = kit.chip(memories)
         name = f"operators, in RTL, memory {memories.name}"
         kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
+    if private := private_chip(kit.described, kit.params, kit.folder):
+        for each in (False, in_rtl)[: 1 + in_rtl]:
+            name = f"operators, {'in RTL' if each else 'by the model'}, private memory"
+            kit.note(name, len(few), partial(_exact, [join(few)], private, in_rtl=each))
     usual = kit.chip(SETTINGS[1])
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
@@ -269,7 +281,8 @@ def _compile_network(
     devices = [device, other or device]
     place = {op.name: devices[n % 2] for n, op in enumerate(network.operators)}
     pins: dict[str, str] = {}
-    for number, op in enumerate(network.operators if soc.dmas else ()):
+    copies = isinstance(_engine(soc), Dma)
+    for number, op in enumerate(network.operators if copies else ()):
         pools = MOVED if number % 2 else MOVED[::-1]
         pins |= dict(zip((op.inputs[0], op.outputs[0]), pools, strict=True))
     requests = BuildRequests(model=Build(place=place, pin=pins))

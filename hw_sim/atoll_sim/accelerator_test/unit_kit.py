@@ -27,6 +27,7 @@ from atoll_sim.chip.ports import UNIT_PORTS, unit_wiring
 from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.sources import (
     compiled_sources,
+    has_case_pragmas,
     included_files,
     keyword_files,
     macro_faults,
@@ -165,7 +166,7 @@ def _build(unit: FunctionUnit, soc: ResolvedSoc) -> Path:
             blame=partial(blame_devices, soc),
             harmless=lambda warning: is_narrow(soc, warning.text),
         ),
-        flags=("--no-timing",),
+        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
     )
 
 

@@ -21,7 +21,7 @@ from atoll_sim.chip.generate import (
     versions,
 )
 from atoll_sim.chip.plan import NOBODY, plan_chip
-from atoll_sim.chip.sources import RTL
+from atoll_sim.chip.sources import RTL, has_case_pragmas
 from atoll_sim.shadow import memory as shadow
 
 TOP = "atoll_chip"
@@ -103,11 +103,19 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         tolerant=True,
         harmless=lambda warning: is_narrow(chip.soc, warning.text),
         defines=defines(chip),
-        flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
+        flags=(
+            "--no-timing",
+            *((f"--trace-{waves}",) if waves else ()),
+            *(("--no-assert-case",) if _promises(chip) else ()),
+        ),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
         optimisation="-O3",
         make_flags=("OPT_GLOBAL=-O2",),
     )
+
+
+def _promises(chip: Chip) -> bool:
+    return has_case_pragmas((*sources(chip), *own_includes(chip)))
 
 
 def _main(chip: Chip) -> tuple[Path, ...]:

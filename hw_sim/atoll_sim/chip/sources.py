@@ -186,6 +186,18 @@ def owner_of(soc: ResolvedSoc, path: Path) -> tuple[Rtl, str, Cpu | Engine] | No
     return next(named, None) or next(beside, None)
 
 
+_PRAGMA = re.compile(r"\b(?:synopsys|synthesis|ambit synthesis)\s+[\w\s]*(?:full|parallel)_case\b")
+
+
+def has_case_pragmas(sources: Iterable[Path]) -> bool:
+    """Tell whether others' sources have pragmas of synthesis that Verilator takes for assertions.
+
+    They promise something to a synthesis tool and are no checks: in reset they hold in no design.
+    """
+    own = (path for path in sources if path.parent not in FOLDERS and path.suffix in (".v", ".sv"))
+    return any(_PRAGMA.search(path.read_text(errors="replace")) for path in own)
+
+
 def read_folders(soc: ResolvedSoc) -> tuple[Path, ...]:
     """Return where files are looked for that RTL reads by a relative name.
 

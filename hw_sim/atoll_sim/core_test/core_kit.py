@@ -36,6 +36,7 @@ from atoll_sim.chip.rtl_cores import (
 from atoll_sim.chip.sources import (
     RTL,
     compiled_sources,
+    has_case_pragmas,
     included_files,
     keyword_files,
     read_folders,
@@ -212,7 +213,7 @@ def _model(soc: ResolvedSoc) -> Path:
             defines=rtl_defines(core),
             blame=partial(blame_devices, soc),
         ),
-        flags=("--no-timing",),
+        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
     )
 
 
