@@ -114,7 +114,8 @@ def private_chip(
     model = described.model
     if not model.ports.data or is_dma(described):
         return None
-    alone = model.program is not None and model.emitter is None
+    packed = all(operator.constants for operator in model.operators.values())
+    alone = packed and model.program is not None and model.emitter is None
     path = folder / "kit_private.yaml"
     path.write_text(
         _PRIVATE_CHIP.format(
