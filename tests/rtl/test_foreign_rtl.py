@@ -101,7 +101,8 @@ MISTAKES = {
         "  reg t_q[2];\n  initial $readmemh(\"t.hex\", t_q);\n  assign access", "E255", "far.sv",
     ),
     "a port that nobody ties": (
-        "far.sv", "  // Registers\n", "  input  logic        test_mode,\n", "E114", "plover.yaml",
+        "far.sv", "  input  logic        psel,",
+        "  input  logic        psel,\n  input  logic        test_mode,", "E114", "plover.yaml",
     ),
 }  # fmt: skip
 """File, what stands there, what is written instead, and the code and the file of the message."""

@@ -16,6 +16,9 @@ _HEAD = re.compile(r"^%(Error|Warning)(?:-(\w+))?: (?:(.+?):([0-9]+):([0-9]+): )
 _WRONG = frozenset({"MODDUP"})
 """Of two modules of one name the second would be left out, whoever wrote it."""
 
+_SLOW = frozenset({"UNOPTFLAT"})
+"""Paths without a register from others' RTL through the chip and back: slower, not wrong."""
+
 KEPT = "warnings.json"
 """Beside a model, what Verilator warned of when it was built."""
 
@@ -74,7 +77,9 @@ def verilate(
 
 
 def _is_wrong(warning: RtlWarning, own: Sequence[Path], harmless: Harmless) -> bool:
-    return warning.rule in _WRONG or (_is_own(warning, own) and not harmless(warning))
+    if warning.rule in _WRONG:
+        return True
+    return _is_own(warning, own) and warning.rule not in _SLOW and not harmless(warning)
 
 
 def _is_own(warning: RtlWarning, own: Sequence[Path]) -> bool:
