@@ -51,11 +51,13 @@ class Findings:
 
     Attributes:
         faults: what a command would refuse.
+        notes: what is perhaps not meant.
         left_out: what was not looked at, each with the way to have it looked at.
         players: who can play the cores, and who cannot; empty: nobody was asked.
     """
 
     faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     players: tuple[Player, ...] = ()
 
@@ -83,6 +85,7 @@ def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> Findings:
     without = () if points else (SIMULATED,)
     left_out = (words for each in found for words in each.left_out)
     return Findings(
+        notes=tuple(note for each in found for note in each.notes),
         left_out=(*without, *left_out, *ALWAYS_LEFT_OUT),
         players=tuple(player for each in found for player in each.players),
     )

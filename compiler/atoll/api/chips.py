@@ -167,7 +167,9 @@ class Soc:
 
         found = check_soc(self._resolved, simulate=simulate)
         summary = SocTables(self.name, self._resolved, subjects.summary(self._resolved))
-        return SocCheck(notes_of(self._resolved), found.left_out, summary, found.players)
+        return SocCheck(
+            (*notes_of(self._resolved), *found.notes), found.left_out, summary, found.players
+        )
 
     def require_toolchain(self, name: str | None) -> None:
         """Refuse the name of a toolchain that is not there; None is the description's own.

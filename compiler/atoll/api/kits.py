@@ -52,6 +52,9 @@ MOST_OFF = 10
 FEWEST_FITTED = 8
 """Operators of a kind from which on a line is fitted to their cycles."""
 
+FEWEST_SIZES = 4
+"""Expectations that these must differ in, for a line through fewer says nothing of others."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingFit:
@@ -99,11 +102,12 @@ class OperatorTiming:
     def fit(self) -> TimingFit | None:
         """The line that makes measured cycles of expected ones.
 
-        None for too few operators, and if operators of which more is expected take no longer.
-        The squares of errors, as shares of what was measured, are least. Without two expectations
-        there is a factor only.
+        None for too few operators or expectations, and if operators of which more is expected take
+        no longer. The squares of errors, as shares of what was measured, are least. If the same is
+        expected of all, there is a factor only.
         """
-        if len(self.pairs) < FEWEST_FITTED:
+        sizes = len({expected for expected, _ in self.pairs})
+        if len(self.pairs) < FEWEST_FITTED or 1 < sizes < FEWEST_SIZES:
             return None
         expected, measured = (np.array(each, float) for each in zip(*self.pairs, strict=True))
         sloped = np.ptp(expected) > 0
@@ -148,6 +152,8 @@ class AcceleratorCheck:
         in_rtl: there is RTL, which was tried.
         trials: in turn, up to the first that found something wrong.
         left_out: operators that the kit draws none of.
+        notes: what Verilator warned of in the RTL, and what the kit does not cover.
+        kind: what it is, ``accelerator`` or ``function unit``.
     """
 
     accelerator: str
@@ -156,6 +162,8 @@ class AcceleratorCheck:
     coverage: tuple[FeatureCoverage, ...] = field(repr=False)
     timings: tuple[OperatorTiming, ...] = field(repr=False)
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    kind: str = "accelerator"
 
     @property
     def passed(self) -> bool:
@@ -208,6 +216,7 @@ class AcceleratorCheck:
             "coverage": self.coverage_rows(),
             "timings": self.timing_rows(),
             "left_out": [*self.left_out],
+            "notes": [*self.notes],
         }
 
     def _lines(self, columns: int | None) -> Iterator[str]:
@@ -236,9 +245,10 @@ class AcceleratorCheck:
         if self.left_out:
             listed = ", ".join(kind.upper() for kind in self.left_out)
             yield f"not tried, the kit draws none within the limits: {listed}"
+        yield from (f"note: {note}" for note in self.notes)
         good = sum(not each.faults for each in self.trials)
         rtl = "" if self.in_rtl else "; there is no RTL"
-        yield f"accelerator {self.accelerator}: {good} of {len(self.trials)} checks right{rtl}"
+        yield f"{self.kind} {self.accelerator}: {good} of {len(self.trials)} checks right{rtl}"
 
     def _repr_html_(self) -> str:
         return html_table(f"accelerator {self.accelerator}", self.rows())
@@ -347,12 +357,14 @@ class CoreCheck:
 
     Attributes:
         module: the adapter.
+        notes: what Verilator warned of in the RTL, and what the RTL printed.
     """
 
     core: str
     isa: str
     module: str
     trials: tuple[CoreTrial, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -375,10 +387,11 @@ class CoreCheck:
             for each in self.trials
             for fault in each.faults
         )
+        notes = (f"note: {note}" for note in self.notes)
         good = sum(not each.faults for each in self.trials)
         verdict = f"core {self.core}, {self.isa}: {good} of {len(self.trials)} checks right"
         table = table_lines(rows, right=(2,), columns=columns)
-        return "".join(f"{line}\n" for line in (*table, *wrong, verdict))
+        return "".join(f"{line}\n" for line in (*table, *wrong, *notes, verdict))
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll core test --json`` prints."""
@@ -388,6 +401,7 @@ class CoreCheck:
             "module": self.module,
             "passed": self.passed,
             "checks": self.rows(),
+            "notes": [*self.notes],
         }
 
     def _repr_html_(self) -> str:
@@ -498,8 +512,11 @@ def _timing_row(each: OperatorTiming) -> tuple[str, str, str, str, str]:
     (least, most), fit = each.ratios, each.fit
     ratios = f"{least:.2f} to {most:.2f}"
     if fit is None:
-        few = len(each.pairs) < FEWEST_FITTED
-        why = f"fewer than {FEWEST_FITTED}" if few else "they do not follow the formula"
+        why = "they do not follow the formula"
+        if len(each.pairs) < FEWEST_FITTED:
+            why = f"fewer than {FEWEST_FITTED}"
+        elif 1 < len({expected for expected, _ in each.pairs}) < FEWEST_SIZES:
+            why = f"they differ in fewer than {FEWEST_SIZES} sizes"
         return each.operator, f"{len(each.pairs)}", ratios, f"not fitted: {why}", ""
     line = f"{fit.factor:.2f} x formula {fit.offset:+,}"
     low, high = fit.rounded

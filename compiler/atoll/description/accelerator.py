@@ -19,12 +19,11 @@ from atoll.description.fields import (
     FileName,
     Integer,
     LayoutOrder,
-    MacroName,
-    MacroValue,
+    ModuleName,
     Name,
-    PackageName,
     ParameterName,
     PortName,
+    PortTie,
     PositiveSize,
     Size,
     SourceText,
@@ -34,6 +33,7 @@ from atoll.description.fields import (
 )
 from atoll.description.patterns import StepText
 from atoll.description.programs import Formula, Program, Steps
+from atoll.description.rtl import RtlFiles
 
 Control = Literal["axi4_lite", "apb", "obi", "wishbone"]
 Data = Literal["axi4", "axi4_lite", "obi", "wishbone"]
@@ -190,31 +190,21 @@ class RegisterBlock(Described):
         return self.fields.get(register, {}).get(field)
 
 
-class Rtl(Described):
+class Rtl(RtlFiles):
     """The hardware: a module with the ports of docs/accelerators.md."""
 
-    module: Name = Field(examples=["reef"])
-    sources: tuple[FileName, ...] = Field(
-        min_length=1,
-        max_length=4 * MAX_ENTRIES,
-        description="In compile order: names of files that Atoll ships, or with a '/' paths "
-        "relative to this file. A folder, with a '/' at its end, is searched for what they "
-        "include; a list of files ends in .f.",
-        examples=["[./mine.sv]"],
-    )
-    packages: dict[PackageName, tuple[FileName, ...]] = Field(
-        default={},
-        max_length=MAX_ENTRIES,
-        description="Python packages that bring sources, before those of 'sources'.",
-    )
-    defines: dict[MacroName, MacroValue] = Field(
-        default={}, max_length=MAX_ENTRIES, description="Macros of the sources.", examples=["{}"]
-    )
-    ports: dict[Name, PortName] = Field(
+    ports: dict[Name, PortName | None] = Field(
         default={},
         max_length=4 * MAX_ENTRIES,
-        description="What the module calls ports of docs/accelerators.md; '!' inverts.",
+        description="What the module calls ports of docs/accelerators.md; '!' inverts, and null "
+        "says that it has no such port.",
         examples=["{clk_i: clock, rst_ni: '!reset'}"],
+    )
+    ties: dict[ModuleName, PortTie] = Field(
+        default={},
+        max_length=4 * MAX_ENTRIES,
+        description="Ports of the module that no chip has: the value of an input, or 'open'.",
+        examples=["{awprot: 0, awlock: open}"],
     )
     parameters: dict[ParameterName, Formula] | None = Field(
         default=None,

@@ -15,7 +15,6 @@ from atoll.description.fields import (
     Described,
     FileName,
     Name,
-    PackageName,
     ParameterName,
     PositiveSize,
     SourceText,
@@ -26,6 +25,7 @@ from atoll.description.fields import (
     text,
 )
 from atoll.description.function_unit import Style
+from atoll.description.rtl import RtlFiles
 from atoll.description.vocabulary import Isa
 
 FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e", "has_b")
@@ -214,23 +214,9 @@ class Timing(Described):
     )
 
 
-class CoreRtl(Described):
+class CoreRtl(RtlFiles):
     """The hardware: a module with the ports of docs/extending.md around the core itself."""
 
-    module: Name = Field(description="The adapter to Atoll's bus.", examples=["atoll_picorv32"])
-    packages: dict[PackageName, tuple[FileName, ...]] = Field(
-        default={},
-        max_length=MAX_ENTRIES,
-        description="Python packages that bring the core itself, and its files in each, in compile "
-        "order; a folder, with a '/' at its end, is searched for what they include.",
-    )
-    sources: tuple[FileName, ...] = Field(
-        min_length=1,
-        max_length=4 * MAX_ENTRIES,
-        description="In compile order, after those of 'packages': names of files that Atoll ships, "
-        "or with a '/' paths relative to this file.",
-        examples=["[./mine.sv]"],
-    )
     parameters: dict[ParameterName, ParameterValue] = Field(
         default={}, max_length=MAX_ENTRIES, description="Parameters of the module."
     )

@@ -281,7 +281,11 @@ class Dma(Described):
         default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
     )
     registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
-    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
+    irq: IrqLine | None = Field(
+        default=None,
+        description="Interrupt line at the host; none if the accelerator has no interrupt.",
+        examples=["3"],
+    )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
     energy: DeviceEnergy | None = Field(

@@ -30,7 +30,9 @@ _ENTRY_POINT = re.compile(
 _SOURCE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,200}")
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_$]{0,63}")
 _PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
+_TIE = re.compile(r"open|[0-9]{1,9}|0x[0-9a-fA-F]{1,8}|[0-9]{0,4}'[bdhBDH][0-9a-fA-F_]{1,64}")
 _SECTION = re.compile(r"[.A-Za-z_][A-Za-z0-9_.]{0,63}")
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _DRIVER = re.compile(r"[a-z][a-z0-9_]{0,31}|\.{1,2}/([A-Za-z0-9_.-]+/)*[a-z][a-z0-9_]{0,31}\.c")
@@ -79,6 +81,12 @@ def _macro_value(value: object) -> str:
         raise must_be("a whole number or a text")
     if not re.fullmatch(r"[\x21-\x7e]{0,64}", str(value)):
         raise must_be("a text without spaces")
+    return str(value)
+
+
+def _tie(value: object) -> str:
+    if isinstance(value, bool) or not _TIE.fullmatch(str(value)):
+        raise must_be("'open' for an output, a number for an input")
     return str(value)
 
 
@@ -300,6 +308,12 @@ SectionName = Annotated[
     str, *text(_SECTION, "the name of a section of an ELF file, such as DTCM or .ext_ram")
 ]
 PortName = Annotated[str, *text(_PORT, "the name of a port, such as clock or !reset")]
+ModuleName = Annotated[str, *text(_MODULE, "the name of a module such as mine")]
+PortTie = Annotated[
+    str,
+    BeforeValidator(_tie),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+]
 MacroName = Annotated[str, *text(_MACRO, "the name of a macro such as LANES")]
 Bits = Annotated[
     tuple[int, int],

@@ -9,11 +9,16 @@ from atoll.description.fields import (
     MAX_ENTRIES,
     Described,
     EntryPointName,
-    FileName,
+    Integer,
+    ModuleName,
     Name,
+    ParameterName,
+    PortName,
+    PortTie,
     Version,
     number,
 )
+from atoll.description.rtl import RtlFiles
 
 Style = Literal["cfu", "cvxif"]
 """Ports of cores: VexRiscv's custom function unit, the eXtension interface of CORE-V."""
@@ -40,16 +45,28 @@ class UnitInstruction(Described):
     )
 
 
-class UnitRtl(Described):
+class UnitRtl(RtlFiles):
     """The hardware: a module with the ports of docs/function-units.md."""
 
-    module: Name = Field(examples=["dot4"])
-    sources: tuple[FileName, ...] = Field(
-        min_length=1,
+    names: Literal["atoll", "cfu_playground"] = Field(
+        default="atoll",
+        description="Whose names its ports have: Atoll's, or those of CFU-Playground.",
+    )
+    ports: dict[Name, PortName | None] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="What else the module calls these ports; '!' inverts, and null says that it "
+        "has no such port.",
+        examples=["{clk_i: clock, rst_ni: '!reset'}"],
+    )
+    ties: dict[ModuleName, PortTie] = Field(
+        default={},
         max_length=4 * MAX_ENTRIES,
-        description="In compile order: names of files that Atoll ships, or with a '/' paths "
-        "relative to this file.",
-        examples=["[./dot4.sv]"],
+        description="Ports of the module that no core has: the value of an input, or 'open'.",
+        examples=["{test_mode: 0}"],
+    )
+    parameters: dict[ParameterName, Integer] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Parameters of the module."
     )
 
 
@@ -70,6 +87,11 @@ class FunctionUnit(Described):
         default=False,
         strict=True,
         description="Results depend on earlier instructions, so that none is moved or left out.",
+    )
+    clear: Name | None = Field(
+        default=None,
+        description="The instruction that gives 0 to state that reset does not; the conformance "
+        "kit calls it first.",
     )
     model: EntryPointName = Field(
         description="A class with a method for each instruction, bit-exact.",

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from atoll.description.faults import Faults, note
+from atoll.description.faults import Faults, nearest, note
 from atoll.description.function_unit import FunctionUnit
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.remedies import remove, write_pair
@@ -28,6 +28,13 @@ def load_function_unit(path: Path, at: SourceLoc | None) -> FunctionUnitDescript
     unit, where, gaps = read_part(FunctionUnit, path, at, faults)
     if gaps.knows("instructions"):
         _check_encodings(unit, where, faults)
+        if unit.clear and unit.clear not in unit.instructions:
+            faults.add(
+                "E126",
+                f"unit '{unit.function_unit}' has no instruction '{unit.clear}' to clear it",
+                at=where.at("clear"),
+                remedy=nearest(unit.clear, unit.instructions),
+            )
         _check_meanings(unit, where, faults)
         if gaps.knows("style"):
             _check_opcodes(unit, where, faults)

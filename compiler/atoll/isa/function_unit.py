@@ -64,18 +64,28 @@ class FunctionUnit:
         name: such as ``dot4``.
         style: the port that it is made for, ``cfu`` or ``cvxif``.
         instructions: what it executes.
+        clear: name of the instruction that gives 0 to state that reset does not; "" without one.
         kernels: ``module:function`` that lowers operators with its instructions; "" without one.
         rtl_module: SystemVerilog module; "" without RTL.
-        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        rtl_packages, rtl_sources, rtl_defines, rtl_keywords, rtl_ports, rtl_ties: see
+            `atoll.resolve.specs.AcceleratorSpec`.
+        rtl_parameters: of the module, with their values.
         places: where the description says so, by key; for messages.
     """
 
     name: str
     style: str
     instructions: tuple[Instruction, ...]
+    clear: str = ""
     kernels: str = ""
     rtl_module: str = ""
     rtl_sources: tuple[str, ...] = ()
+    rtl_packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    rtl_defines: Mapping[str, str] = field(default_factory=dict, hash=False)
+    rtl_keywords: str = ""
+    rtl_ports: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    rtl_ties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    rtl_parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
     places: Mapping[str, SourceLoc] = field(
         default_factory=dict, compare=False, repr=False, hash=False
     )

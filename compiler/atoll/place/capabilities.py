@@ -85,6 +85,11 @@ def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> It
         yield "reads no constants pool"
 
 
+def limit_obstacles(op: Operator, graph: Graph, engine: Engine) -> Iterator[str]:
+    """Yield the limits of an engine's description that keep `op` off it."""
+    yield from _limits(engine.spec.support(op.kind), limit_values(op, graph, engine))
+
+
 def takes_constants(npu: Npu, soc: ResolvedSoc) -> bool:
     """Tell whether constants are packed for an accelerator that only reads private memory."""
     constants = pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1)

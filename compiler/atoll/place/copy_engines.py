@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
+from atoll.place.capabilities import limit_obstacles
 from atoll.reach.candidates import homes_of, needs_of
 from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, ResolvedSoc
@@ -14,8 +15,8 @@ from atoll.resolve.soc import Access, ResolvedSoc
 def assign_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return `graph` with each copy of the host on the first DMA engine that can move it.
 
-    An engine can if, with it in the host's place, source and destination keep candidate pools,
-    and the engine moves between the memories of all of them.
+    An engine can if the copy is within its limits and, with it in the host's place, source and
+    destination keep candidate pools, and the engine moves between the memories of all of them.
     """
     if not soc.dmas or not any(_is_hosts(op, soc) for op in graph.operators):
         return graph
@@ -54,6 +55,8 @@ def _engine(
     """Return the engine for a copy, and note in `needs` that it takes the host's place."""
     source, destination = graph.storage(op.inputs[0]), graph.storage(op.outputs[0])
     for dma in soc.dmas:
+        if any(limit_obstacles(op, graph, dma)):
+            continue
         changed: dict[str, dict[str, Access]] = {}
         for name, access in ((source, Access.READ), (destination, Access.WRITE)):
             wanted = dict(needs[name])

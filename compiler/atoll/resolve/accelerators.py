@@ -12,10 +12,11 @@ from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
 from atoll.diagnostics.errors import SourceLoc
 from atoll.program.expressions import ExpressionError, parse, value_of
-from atoll.resolve.core_instances import band_of, locate_beside
+from atoll.resolve.core_instances import band_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.programs import program_of
+from atoll.resolve.rtl_files import entry_beside, locate_beside, rtl_keys, rtl_parts
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
 from atoll.resolve.specs import DataPort, LayoutRule, PackedConstant, Ports, Tuning
 
@@ -77,14 +78,12 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
         macs_per_cycle=model.macs_per_cycle or "",
         ports=_ports(model),
         program=program_of(model),
-        rtl_module=rtl.module if rtl else "",
-        rtl_sources=tuple(locate_beside(word, folder) for word in (rtl.sources if rtl else ())),
-        rtl_packages=rtl.packages if rtl else {},
-        rtl_defines=rtl.defines if rtl else {},
+        **rtl_parts(rtl, folder),
         rtl_ports=rtl.ports if rtl else {},
+        rtl_ties=rtl.ties if rtl else {},
         rtl_parameters=rtl.parameters if rtl else None,
-        emitter=_entry(model.emitter, folder) or RECORDS,
-        model=_entry(model.model, folder),
+        emitter=entry_beside(model.emitter, folder) or RECORDS,
+        model=entry_beside(model.model, folder),
         driver=f"drive_{model.accelerator}" if model.program else Path(model.driver).stem,
         driver_path=locate_beside(model.driver, folder) if "/" in model.driver else "",
         undriven=not _DRIVEN_BY & model.model_fields_set,
@@ -111,7 +110,7 @@ def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
         constants=tuple(
             PackedConstant(
                 name=name,
-                pack=_entry(packed.pack, folder),
+                pack=entry_beside(packed.pack, folder),
                 layout=packed.layout,
                 alignment=packed.alignment,
             )
@@ -123,8 +122,8 @@ def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
             )
             for name, each in operator.layouts.items()
         },
-        reference=_entry(operator.reference, folder),
-        model=_entry(operator.model, folder),
+        reference=entry_beside(operator.reference, folder),
+        model=entry_beside(operator.model, folder),
         pattern=read_pattern(operator.pattern),
     )
 
@@ -140,20 +139,9 @@ def _ports(model: Accelerator) -> Ports:
     )
 
 
-def _entry(entry: str | None, folder: Path) -> str:
-    """Return an entry point as later stages load it: a file with a '/' is beside the YAML."""
-    file, _, attribute = (entry or "").partition(":")
-    return f"{locate_beside(file, folder)}:{attribute}" if entry else ""
-
-
 def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:
     model, where = description.model, description.where
-    keys = [("emitter",), ("model",), ("driver",), ("rtl", "module")]
-    if model.rtl:
-        keys += [("rtl", "ports", name) for name in model.rtl.ports]
-        keys += [("rtl", "packages", name) for name in model.rtl.packages]
-        keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
-    for key in keys:
+    for key in (("emitter",), ("model",), ("driver",), *rtl_keys(model.rtl)):
         if at := where.at(*key):
             yield ".".join(key), at
     for key in (

@@ -2,10 +2,9 @@
 """Instances of cores: what a chip may ask of each, and what all of a kind have in common."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import get_args
 
-from atoll.description.core import EXTRAS, LOCAL_SIZE, Core, CoreRtl, CycleClass, Interrupts
+from atoll.description.core import EXTRAS, LOCAL_SIZE, Core, CycleClass, Interrupts
 from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
@@ -16,6 +15,7 @@ from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
+from atoll.resolve.rtl_files import locate_beside, rtl_keys, rtl_parts
 from atoll.resolve.soc import CoreSpec
 from atoll.resolve.specs import BesideCode, InstructionCache, ProtectionUnit, Timing
 
@@ -102,7 +102,6 @@ def lines_of(interrupts: Interrupts) -> range:
 def spec_of(description: CoreDescription) -> CoreSpec:
     """Return what all instances of a core have in common."""
     model, beside = description.model, description.path.parent
-    rtl = model.rtl or CoreRtl.model_construct(module="", sources=())
     return CoreSpec(
         name=model.core,
         isas=model.isas,
@@ -123,11 +122,9 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         uncached=model.uncached,
         startup=locate_beside(model.startup or "", beside),
         asleep=model.asleep,
-        rtl_module=rtl.module,
-        rtl_packages=rtl.packages,
-        rtl_sources=tuple(locate_beside(word, beside) for word in rtl.sources),
-        rtl_parameters=rtl.parameters,
-        waves=rtl.waves,
+        **rtl_parts(model.rtl, beside),
+        rtl_parameters=model.rtl.parameters if model.rtl else {},
+        waves=model.rtl.waves if model.rtl else {},
         places=dict(_places(description)),
     )
 
@@ -166,18 +163,7 @@ def local_of(core: Core | CoreSpec) -> range:
     return range(0) if core.local is None else range(core.local, core.local + LOCAL_SIZE)
 
 
-def locate_beside(word: str, folder: Path) -> str:
-    """Return a file as later stages look for it: with a '/' it is relative to `folder`."""
-    slash = "/" if word.endswith("/") else ""
-    return str((folder / word).resolve()) + slash if "/" in word else word
-
-
 def _places(description: CoreDescription) -> Iterator[tuple[str, SourceLoc]]:
-    keys: list[tuple[str, ...]] = [("startup",)]
-    if rtl := description.model.rtl:
-        keys += [("rtl", "module")]
-        keys += [("rtl", "sources", str(index)) for index in range(len(rtl.sources))]
-        keys += [("rtl", "packages", name) for name in rtl.packages]
-    for key in keys:
+    for key in (("startup",), *rtl_keys(description.model.rtl)):
         if at := description.where.at(*key):
             yield ".".join(key), at

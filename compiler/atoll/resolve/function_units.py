@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Function units of cores: which core may have which, and what of it all later stages see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
@@ -9,8 +9,25 @@ from atoll.description.function_unit_files import FunctionUnitDescription
 from atoll.description.remedies import remove
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
-from atoll.resolve.core_instances import locate_beside
 from atoll.resolve.draft import Draft
+from atoll.resolve.rtl_files import entry_beside, rtl_keys, rtl_parts
+
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "atoll": {},
+    "cfu_playground": {
+        "clk_i": "clk",
+        "rst_ni": "!reset",
+        "valid_i": "cmd_valid",
+        "ready_o": "cmd_ready",
+        "function_i": "cmd_payload_function_id",
+        "a_i": "cmd_payload_inputs_0",
+        "b_i": "cmd_payload_inputs_1",
+        "rvalid_o": "rsp_valid",
+        "rready_i": "rsp_ready",
+        "result_o": "rsp_payload_outputs_0",
+    },
+}
+"""What others call the ports of docs/function-units.md."""
 
 
 def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
@@ -55,23 +72,23 @@ def unit_of(description: FunctionUnitDescription) -> FunctionUnit:
                 latency=each.latency if isinstance(each.latency, int) else 0,
                 meaning=each.computes or "",
                 state=model.state,
-                model=model.model,
+                model=entry_beside(model.model, beside),
             )
             for name, each in model.instructions.items()
         ),
-        kernels=model.kernels or "",
-        rtl_module=model.rtl.module if model.rtl else "",
-        rtl_sources=tuple(
-            locate_beside(word, beside) for word in (model.rtl.sources if model.rtl else ())
+        clear=model.clear or "",
+        kernels=entry_beside(model.kernels, beside),
+        **rtl_parts(model.rtl, beside),
+        rtl_ports={**NAMES[model.rtl.names], **model.rtl.ports} if model.rtl else {},
+        rtl_ties=model.rtl.ties if model.rtl else {},
+        rtl_parameters=(
+            {name: str(value) for name, value in model.rtl.parameters.items()} if model.rtl else {}
         ),
         places=dict(_places(description)),
     )
 
 
 def _places(description: FunctionUnitDescription) -> Iterator[tuple[str, SourceLoc]]:
-    keys: list[tuple[str, ...]] = [("model",), ("kernels",), ("rtl", "module")]
-    if rtl := description.model.rtl:
-        keys += [("rtl", "sources", str(index)) for index in range(len(rtl.sources))]
-    for key in keys:
+    for key in (("model",), ("kernels",), *rtl_keys(description.model.rtl)):
         if at := description.where.at(*key):
             yield ".".join(key), at

@@ -169,7 +169,10 @@ class CoreSpec:
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
         rtl_module: SystemVerilog module with the ports of docs/extending.md; "" if there is no RTL.
         rtl_packages: sources of the core itself, by the Python package that brings them.
-        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order: sources,
+            folders of what they include (with a '/' at the end), lists of files (``.f``).
+        rtl_defines: macros and their values.
+        rtl_keywords: of sources that end in .v, such as ``1364-2001``; "" for SystemVerilog's.
         rtl_parameters: of the module: a number, or a fact such as ``reset_address``.
         waves: signals below the module that waveforms show, with their bits.
         places: where the description says so, by key such as ``rtl.module``; for messages.
@@ -197,6 +200,8 @@ class CoreSpec:
     rtl_module: str
     rtl_packages: Mapping[str, tuple[str, ...]]
     rtl_sources: tuple[str, ...]
+    rtl_defines: Mapping[str, str] = field(default_factory=dict)
+    rtl_keywords: str = ""
     rtl_parameters: Mapping[str, str]
     waves: Mapping[str, int]
     places: Mapping[str, SourceLoc] = field(default_factory=dict, compare=False, repr=False)
@@ -342,8 +347,10 @@ class AcceleratorSpec:
             folders of what they include (with a '/' at the end), lists of files (``.f``).
         rtl_packages: further sources, before these, by the Python package that brings them.
         rtl_defines: macros and their values.
+        rtl_keywords: of sources that end in .v, such as ``1364-2001``; "" for SystemVerilog's.
         rtl_ports: what the module calls ports, by the names of docs/accelerators.md; a '!' before
-            it inverts.
+            it inverts, and None says that it has no such port.
+        rtl_ties: further ports of the module: the value of an input, or ``open``.
         rtl_parameters: formulas of the module's parameters; None for one for each of an instance.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` that plays lists of commands; "" if the models of the
@@ -369,7 +376,9 @@ class AcceleratorSpec:
     rtl_sources: tuple[str, ...]
     rtl_packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rtl_defines: Mapping[str, str] = field(default_factory=dict)
-    rtl_ports: Mapping[str, str] = field(default_factory=dict)
+    rtl_keywords: str = ""
+    rtl_ports: Mapping[str, str | None] = field(default_factory=dict)
+    rtl_ties: Mapping[str, str] = field(default_factory=dict)
     rtl_parameters: Mapping[str, str] | None = None
     emitter: str
     model: str

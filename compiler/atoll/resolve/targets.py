@@ -116,7 +116,7 @@ def _check_default_device(draft: Draft) -> None:
 def _check_lines(draft: Draft) -> None:
     """Note accelerators without the line that they raise, and lines that nobody raises."""
     for name, engine, spec in draft.engines():
-        if not draft.knows("devices", name, "irq") or isinstance(engine, Dma):
+        if not draft.knows("devices", name, "irq"):
             continue
         silent = spec.model.ports.interrupt == "none"
         if engine.irq is None and not silent:

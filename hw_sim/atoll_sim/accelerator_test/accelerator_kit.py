@@ -22,7 +22,7 @@ from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.result import RunReport
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Dma, Engine, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.campaigns import Campaigns
 from atoll_sim.accelerator_test.chip import (
@@ -32,18 +32,33 @@ from atoll_sim.accelerator_test.chip import (
     Memories,
     kit_chip,
     one_at_a_time,
+    private_chip,
     without_timing,
 )
+from atoll_sim.accelerator_test.copies import Copy, draw_copies, try_copies
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
+from atoll_sim.accelerator_test.makers import MOST_BYTES
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
+from atoll_sim.build.model import build_model
+from atoll_sim.host.memory import HostMemory
+from atoll_sim.host.native import ModelAccelerators
+from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.runs.checked_run import run_models
+
+MOVED = ("here", "there")
+"""Pools between which DMA engines copy."""
 
 TOGETHER = 8
 """Operators of one network: what they read and write lies in memory at the same time."""
 
 BYTES = "bytes of a tensor"
 """More than 4 KiB of them cross a page."""
+
+NOT_COVERED = (
+    f"not covered: tensors of more than {MOST_BYTES:,} bytes, accelerators of different kinds at"
+    " once, and clocks other than the host's"
+)
 
 Pairs = dict[str, list[tuple[int, int]]]
 """Expected and measured cycles of an engine, by kind of operator."""
@@ -119,6 +134,7 @@ def run_accelerator_test(
             coverage=tuple(_coverage(drawn, engine)),
             timings=tuple(timings),
             left_out=tuple(kind for kind in kinds if not drawn.get(kind)),
+            notes=(NOT_COVERED,),
         )
 
 
@@ -182,11 +198,17 @@ def _try_all(
     if not every:
         return
     count = len(every)
+    for aligned in (True, False) if isinstance(_engine(soc), Dma) else ():
+        _try_copies(kit, aligned=aligned)
     kit.note("operators, by the model", count, lambda: _exact(networks, soc, in_rtl=False))
     for memories in SETTINGS if in_rtl else ():
         other = kit.chip(memories)
         name = f"operators, in RTL, memory {memories.name}"
         kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
+    if private := private_chip(kit.described, kit.params, kit.folder):
+        for each in (False, in_rtl)[: 1 + in_rtl]:
+            name = f"operators, {'in RTL' if each else 'by the model'}, private memory"
+            kit.note(name, len(few), partial(_exact, [join(few)], private, in_rtl=each))
     usual = kit.chip(SETTINGS[1])
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
@@ -197,6 +219,38 @@ def _try_all(
     drawn_with = Campaigns(compiled, kit.random.getrandbits(16), kit.toolchain, kit.progress)
     kit.checks += drawn_with.hardware(faults) if faults else ()
     kit.checks += drawn_with.builds(mutants) if mutants else ()
+
+
+def _try_copies(kit: _Kit, *, aligned: bool) -> None:
+    """Have an instance of a DMA engine copy alone, by its model if it has one, and in RTL."""
+    where = "aligned" if aligned else "anywhere"
+    seed = kit.random.getrandbits(16)
+    for memories in SETTINGS:
+        soc = kit.chip(memories)
+        dma = soc.dmas[0]
+        copies = draw_copies(soc, dma, Random(seed), aligned=aligned)
+        if dma.spec.model and memories is SETTINGS[0]:
+            name = f"copies {where}, by the model"
+            kit.note(name, len(copies), partial(_copy, copies, soc, seed, None))
+        if dma.spec.rtl_module:
+            name = f"copies {where}, in RTL, memory {memories.name}"
+            kit.note(
+                name, len(copies), partial(_copy, copies, soc, seed, kit.folder / memories.name)
+            )
+
+
+def _copy(
+    copies: Sequence[Copy], soc: ResolvedSoc, seed: int, folder: Path | None
+) -> Iterator[str]:
+    """Yield what is wrong with copies: in RTL if there is a folder for that, else by the model."""
+    memory, random, dma = HostMemory(soc), Random(seed), soc.dmas[0]
+    if folder is None:
+        model = ModelAccelerators(soc, memory)
+        yield from try_copies(copies, soc, dma, model, memory, random)
+        return
+    executable = build_model(soc, external_host=True, progress=current())
+    with RtlAccelerators(soc, memory, executable, folder) as in_rtl:
+        yield from try_copies(copies, soc, dma, in_rtl, memory, random)
 
 
 def _engine(soc: ResolvedSoc) -> Engine:
@@ -220,10 +274,18 @@ def _draw_operators(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str
 def _compile_network(
     network: Graph, soc: ResolvedSoc, device: str = FIRST, other: str = ""
 ) -> Compiled:
-    """Compile a network with its operators on an instance, or in turn on that and another one."""
+    """Compile a network with its operators on an instance, or in turn on that and another one.
+
+    What DMA engines copy lies in turn here and there.
+    """
     devices = [device, other or device]
     place = {op.name: devices[n % 2] for n, op in enumerate(network.operators)}
-    requests = BuildRequests(model=Build(place=place))
+    pins: dict[str, str] = {}
+    copies = isinstance(_engine(soc), Dma)
+    for number, op in enumerate(network.operators if copies else ()):
+        pools = MOVED if number % 2 else MOVED[::-1]
+        pins |= dict(zip((op.inputs[0], op.outputs[0]), pools, strict=True))
+    requests = BuildRequests(model=Build(place=place, pin=pins))
     return compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
 
 

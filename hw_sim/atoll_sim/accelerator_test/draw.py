@@ -11,8 +11,8 @@ from atoll.ops.formulas import limit_values
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.ops.registry import kind_of
 from atoll.ops.rounding import as_onnx, rounding_feature
-from atoll.place.capabilities import obstacles
-from atoll.resolve.soc import Engine, OperatorSupport, ResolvedSoc
+from atoll.place.capabilities import limit_obstacles, obstacles
+from atoll.resolve.soc import Dma, Engine, OperatorSupport, ResolvedSoc
 from atoll_sim.accelerator_test.makers import MAKERS, MOST_BYTES, Shapes, UnfitError
 
 TRIES = 400  # operators that are drawn until one is within the limits
@@ -52,7 +52,8 @@ def draw(
             continue
         graph = _as_one(network, support, engine) if support.pattern else network
         op = graph.operators[0]
-        if not any(obstacles(op, graph, engine, soc)):
+        limited = isinstance(engine, Dma) and any(limit_obstacles(op, graph, engine))
+        if not limited and not any(obstacles(op, graph, engine, soc)):
             return Drawn(graph, limit_values(op, graph, engine))
     return None
 

@@ -17,6 +17,7 @@ MOST_BYTES = 12 * 1024
 _ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
 _SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 64)
 _FEW = (1, 1, 1, 2, 3)
+_COPIED = (1, 3, 16, 17, 64, 255, 257, 1024, 4097, 8192)
 _LENGTHS = (1, 3, 4, 5, 7, 8, 12)
 _IMAGE_RANK = 4
 
@@ -267,10 +268,17 @@ def _make_move(kind: str, shapes: Shapes) -> Graph:
     return _alone(kind, (x, replace(x, name="y", shape=(1, x.elements))), {})
 
 
+def _make_copy(kind: str, shapes: Shapes) -> Graph:
+    size = min(shapes.number("bytes", _COPIED), MOST_BYTES)
+    x = shapes.read((size,), shapes.scale(), shapes.zero())
+    return _alone(kind, (x, replace(x, name="y")), {})
+
+
 MAKERS: Mapping[str, Callable[[str, Shapes], Graph]] = {
     "add": _two,
     "average_pool_2d": _make_pooling,
     "concatenation": _make_concatenation,
+    "copy": _make_copy,
     "conv_2d": _convolution,
     "depthwise_conv_2d": _convolution,
     "fully_connected": _dense,

@@ -26,6 +26,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import write_text
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.accelerator_kit import measure_operators, run_accelerator_test
+from atoll_sim.accelerator_test.unit_kit import OPERANDS, is_unit, run_unit_test
 from atoll_sim.core_calibration.calibrate import Calibration
 from atoll_sim.core_calibration.chips import made_chip
 from atoll_sim.core_calibration.fit import Cache
@@ -42,11 +43,14 @@ def check_accelerator(
     seed: int,
     toolchain: str | None,
 ) -> AcceleratorCheck:
-    """Test an accelerator by its name or path.
+    """Test an accelerator by its name or path, or a function unit by its path.
 
     Raises:
         UsageError: E024, E045; its instances cannot have these parameters.
     """
+    if is_path(name) and is_unit(Path(name)):
+        unit = Path(name).resolve()
+        return run_unit_test(unit, operands=OPERANDS * operators, seed=seed, progress=current())
     described = load_accelerator(find_accelerator(name, Path.cwd(), None), None)
     _check_params(described, params)
     return run_accelerator_test(
@@ -144,6 +148,7 @@ def check_core(name: str, isa: str | None, *, seed: int, toolchain: str | None) 
             CoreTrial(check=trial.name, waits=trial.pace, cycles=trial.cycles, faults=faults)
             for trial, faults in found.trials
         ),
+        notes=found.notes,
     )
 
 

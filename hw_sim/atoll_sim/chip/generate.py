@@ -6,12 +6,30 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec
 from atoll.utils.kept_templates import KeptTemplates
 from atoll_sim.chip.chip_parts import Chip
-from atoll_sim.chip.ports import CONTROL, DATA, connect, control_signals, data_signals
+from atoll_sim.chip.file_list import include_files
+from atoll_sim.chip.ports import (
+    CONTROL,
+    DATA,
+    control_signals,
+    data_signals,
+    engine_wiring,
+    unit_wiring,
+)
 from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
-from atoll_sim.chip.sources import RTL, rtl_defines, rtl_includes, rtl_sources
+from atoll_sim.chip.sources import (
+    RTL,
+    Rtl,
+    compiled_sources,
+    included_files,
+    keyword_files,
+    rtl_defines,
+    rtl_includes,
+    rtl_sources,
+)
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
@@ -48,19 +66,20 @@ def generate(chip: Chip) -> Mapping[str, str]:
         datas=DATA,
         control_signals=control_signals,
         data_signals=data_signals,
-        joined=connect,
+        engine_wiring=engine_wiring,
+        unit_wiring=unit_wiring,
         crossing_depth=CROSSING_DEPTH,
     )
     made = {
         name: environment.get_template(template).render(chip=chip)
         for name, template in TEMPLATES.items()
     }
-    return {PACKAGE: protocol_package(), **made}
+    others = {name: text for spec in _described(chip) for name, text in keyword_files(spec).items()}
+    return {PACKAGE: protocol_package(), **made, **others}
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:
     """Return the sources of `chip` besides its own top level: waivers, packages, modules."""
-    cores = _cores(chip)
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += [f"{name}.sv" for name in CROSSING_SOURCES] if len(chip.clocks) > 1 else []
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
@@ -68,12 +87,13 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names += ["atoll_view.sv"] if any(master.views for master in chip.masters) else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
     names += [f"{name}.sv" for name in dict.fromkeys(_adapters(chip))]
+    cores = _cores(chip)
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
-    paths += [path for spec in cores for path in rtl_sources(spec)]
-    paths += [path for each in chip.masters if each.unit for path in rtl_sources(each.unit)]
-    paths += [path for spec in _engines(chip) for path in package_sources(spec)]
-    paths += [path for spec in _engines(chip) for path in rtl_sources(spec)]
+    paths += [path for core in cores for path in compiled_sources(core)]
+    others: list[Rtl] = [*_units(chip), *_engines(chip)]
+    for spec in others:
+        paths += [*package_sources(spec), *compiled_sources(spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
 
 
@@ -92,26 +112,39 @@ def _adapters(chip: Chip) -> Iterator[str]:
 
 def includes(chip: Chip) -> tuple[Path, ...]:
     """Return the folders in which sources find what they include."""
-    specs: list[CoreSpec | AcceleratorSpec] = [*_cores(chip), *_engines(chip)]
-    folders = [path for spec in specs for path in package_includes(spec)]
-    folders += [path for spec in specs for path in rtl_includes(spec)]
+    folders = [path for spec in _described(chip) for path in package_includes(spec)]
+    folders += [path for spec in _described(chip) for path in rtl_includes(spec)]
     return tuple(dict.fromkeys(folders))
 
 
 def own_includes(chip: Chip) -> tuple[Path, ...]:
-    """Return those of them that descriptions name, whose files may change from run to run."""
-    return tuple(dict.fromkeys(path for spec in _engines(chip) for path in rtl_includes(spec)))
+    """Return the files that sources of descriptions include, which may change from run to run."""
+    found: list[Path] = []
+    for spec in _described(chip):
+        folders = rtl_includes(spec)
+        own = rtl_sources(spec)
+        found += [path for path in own if path not in compiled_sources(spec)]
+        found += [*include_files(folders), *included_files(own, folders)]
+    return tuple(dict.fromkeys(found))
 
 
 def defines(chip: Chip) -> Mapping[str, str]:
-    """Return the macros of all accelerators' sources, which hold for the whole chip."""
-    return {name: text for spec in _engines(chip) for name, text in rtl_defines(spec).items()}
+    """Return the macros of all sources, which hold for the whole chip."""
+    return {name: text for spec in _described(chip) for name, text in rtl_defines(spec).items()}
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources."""
-    specs: list[CoreSpec | AcceleratorSpec] = [*_cores(chip), *_engines(chip)]
-    return {name: text for spec in specs for name, text in package_versions(spec).items()}
+    found = (package_versions(spec) for spec in _described(chip))
+    return {name: text for each in found for name, text in each.items()}
+
+
+def _described(chip: Chip) -> list[Rtl]:
+    return [*_cores(chip), *_units(chip), *_engines(chip)]
+
+
+def _units(chip: Chip) -> list[FunctionUnit]:
+    return [master.unit for master in chip.masters if master.unit]
 
 
 def _engines(chip: Chip) -> list[AcceleratorSpec]:

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from atoll.resolve.soc import AcceleratorSpec, Engine
-from atoll_sim.chip.chip_parts import DataPort
+from atoll.isa.function_unit import OPCODES, FunctionUnit
+from atoll.resolve.soc import AcceleratorSpec
+from atoll_sim.chip.chip_parts import DataPort, Master
+from atoll_sim.chip.sources import Rtl
 
 BITS, LANES, ADDRESS = "bits", "lanes", "address"
 """Widths that depend on the port: of its data, its bytes, and of addresses."""
@@ -136,10 +138,119 @@ def data_signals(port: DataPort) -> tuple[Signal, ...]:
     return _signals(DATA[port.protocol], widths)
 
 
-def connect(engine: Engine, port: str, signal: str) -> str:
-    """Return the connection of a port of docs/accelerators.md with a signal of the chip."""
-    name = engine.spec.rtl_ports.get(port, port)
-    return f".{name.removeprefix('!')}({'~' if name.startswith('!') else ''}{signal})"
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How a module is joined to the chip, in SystemVerilog.
+
+    Attributes:
+        connections: of its ports.
+        assigns: what drives signals of the chip whose ports the module lacks.
+    """
+
+    connections: tuple[str, ...]
+    assigns: tuple[str, ...]
+
+
+def engine_wiring(master: Master) -> Wiring:
+    """Return how an accelerator is joined to the signals of the chip."""
+    engine, signal, far = master.npu, master.signal, master.port
+    assert engine
+    wires = {"clk_i": f"{master.clock}_i" if master.clock else "clk_i", "rst_ni": master.reset}
+    stand_ins: dict[str, str] = {}
+    for port in master.ports:
+        protocol = DATA[port.protocol]
+        full = {"size": f"3'd{port.bytes.bit_length() - 1}", "burst": "2'd1"}
+        for each in data_signals(port):
+            middle = f"{port.name}_{protocol.infix}_{each.name}"
+            name = f"{middle}_{'o' if each.asks else 'i'}"
+            wires[name] = f"{signal}_{middle}"
+            stand_ins[name] = full.get(each.name[2:], LACKING.get(each.name, ""))
+    control = CONTROL[engine.spec.ports.control]
+    for each in control_signals(engine.spec.ports.control):
+        name = f"s_{control.infix}_{each.name}_{'i' if each.asks else 'o'}"
+        wires[name] = f"{signal}_{control.infix}_{each.name}"
+        stand_ins[name] = LACKING.get(each.name, "")
+    if engine.spec.ports.interrupt != "none":
+        wires["irq_o"] = f"{signal}_edge" if engine.spec.ports.interrupt == "edge" else f"{far}_irq"
+    return _wire(wires, engine.spec.rtl_ports, engine.spec.rtl_ties, stand_ins)
+
+
+def unit_wiring(unit: FunctionUnit, clock: str, reset: str, prefix: str) -> Wiring:
+    """Return how a function unit is joined to signals that begin with `prefix`."""
+    wires = {name: f"{prefix}_{name.rpartition('_')[0]}" for name in UNIT_PORTS}
+    wires |= {"clk_i": clock, "rst_ni": reset}
+    at_once = unit.rtl_ports.get("rvalid_o", "") is None
+    ready = wires["rready_i"] if at_once else "1'b1"
+    return _wire(
+        wires, unit.rtl_ports, unit.rtl_ties, {"rvalid_o": wires["valid_i"], "ready_o": ready}
+    )
+
+
+def _wire(
+    wires: Mapping[str, str],
+    names: Mapping[str, str | None],
+    ties: Mapping[str, str],
+    stand_ins: Mapping[str, str],
+) -> Wiring:
+    connections: list[str] = []
+    assigns: list[str] = []
+    for port, signal in wires.items():
+        if (name := names.get(port, port)) is not None:
+            inverted = "~" if name.startswith("!") else ""
+            connections.append(f".{name.removeprefix('!')}({inverted}{signal})")
+        elif port.endswith("_o"):
+            assigns.append(f"assign {signal} = {stand_ins[port]};")
+    connections += [f".{name}({'' if tied == 'open' else tied})" for name, tied in ties.items()]
+    return Wiring(tuple(connections), tuple(assigns))
+
+
+LACKING: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("err", "pslverr"), "1'b0"),
+        **dict.fromkeys(("bresp", "rresp"), "2'd0"),
+        **dict.fromkeys(("wstrb", "be", "sel"), "'1"),
+        **dict.fromkeys(("pready", "bready", "rready"), "1'b1"),
+    }
+)
+"""What stands for an output that a module lacks: no error, all bytes, always ready."""
+
+UNIT_PORTS: Mapping[str, bool] = MappingProxyType(
+    {
+        **dict.fromkeys(("clk_i", "rst_ni", "valid_i"), True),
+        "ready_o": False,
+        **dict.fromkeys(("function_i", "a_i", "b_i"), True),
+        "rvalid_o": False,
+        "rready_i": True,
+        "result_o": False,
+    }
+)
+"""The ports of docs/function-units.md, and whether each is an input."""
+
+
+def may_lack(port: str, known: Mapping[str, bool]) -> bool:
+    """Tell whether a module can do without a port: an input, or an output with a stand-in."""
+    if known is UNIT_PORTS:
+        return port != "result_o"
+    signal = port.rpartition("_")[0].rpartition("_")[2]
+    stands_in = signal in LACKING or signal[2:] in ("size", "burst")
+    return stands_in or (known[port] and port != "clk_i")
+
+
+def narrow_ports(spec: Rtl) -> Mapping[str, int]:
+    """Return the module's ports that may have fewer bits than the chip, and how many they need."""
+    if isinstance(spec, FunctionUnit):
+        needed = 10 if all(each.opcode == OPCODES["custom-0"] for each in spec.instructions) else 12
+        return {spec.rtl_ports.get("function_i") or "function_i": needed}
+    if not isinstance(spec, AcceleratorSpec):
+        return {}
+    control = CONTROL[spec.ports.control]
+    bits = (max(spec.registers.values(), default=0) + REGISTER_BYTES - 1).bit_length()
+    found = {}
+    for name, width, asks in control.signals:
+        if width == ADDRESS:
+            port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"
+            found[(spec.rtl_ports.get(port) or port).removeprefix("!")] = bits
+    return found
 
 
 def ports_of(spec: AcceleratorSpec) -> dict[str, bool]:

@@ -6,7 +6,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 from atoll.diagnostics.errors import Fault
-from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine
+from atoll.resolve.soc import Cpu, Engine
+from atoll_sim.chip.sources import Rtl
 
 
 def _has(extension: str) -> Callable[[Cpu], str]:
@@ -30,7 +31,7 @@ def parameters_of(cpu: Cpu) -> Mapping[str, str]:
     return {name: FACTS[value](cpu) if value in FACTS else value for name, value in values}
 
 
-def package_sources(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
+def package_sources(core: Rtl) -> tuple[Path, ...]:
     """Return the sources of the core itself, which Python packages bring.
 
     Raises:
@@ -39,7 +40,7 @@ def package_sources(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     return tuple(_locate(core, lambda name: not name.endswith("/")))
 
 
-def package_includes(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
+def package_includes(core: Rtl) -> tuple[Path, ...]:
     """Return the folders of Python packages in which the sources find what they include.
 
     Raises:
@@ -48,7 +49,7 @@ def package_includes(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     return tuple(_locate(core, lambda name: name.endswith("/")))
 
 
-def package_versions(core: CoreSpec | AcceleratorSpec) -> Mapping[str, str]:
+def package_versions(core: Rtl) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources.
 
     Raises:
@@ -57,7 +58,7 @@ def package_versions(core: CoreSpec | AcceleratorSpec) -> Mapping[str, str]:
     return {package: version(package) for package in core.rtl_packages}
 
 
-def _locate(core: CoreSpec | AcceleratorSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
+def _locate(core: Rtl, wanted: Callable[[str], bool]) -> Iterator[Path]:
     for package, names in core.rtl_packages.items():
         installed = distribution(package)
         yield from (Path(str(installed.locate_file(name))) for name in filter(wanted, names))
@@ -97,19 +98,25 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
             remedy=instead[1],
         )
     yield from package_faults(cpu)
+    if cpu.unit:
+        yield from _package_faults(cpu.unit, "function unit", cpu)
 
 
 def package_faults(device: Cpu | Engine) -> Iterator[Fault]:
     """Yield a fault for each Python package with RTL of `device` that is not installed."""
     kind = "core" if isinstance(device, Cpu) else "accelerator"
-    for package in device.spec.rtl_packages:
+    yield from _package_faults(device.spec, kind, device)
+
+
+def _package_faults(spec: Rtl, kind: str, device: Cpu | Engine) -> Iterator[Fault]:
+    for package in spec.rtl_packages:
         try:
             distribution(package)
         except PackageNotFoundError:
             yield Fault(
                 code="E080",
-                message=f"device '{device.name}': the RTL of {kind} '{device.spec.name}' comes "
+                message=f"device '{device.name}': the RTL of {kind} '{spec.name}' comes "
                 f"with the Python package '{package}', which is not installed",
-                at=device.spec.places.get(f"rtl.packages.{package}") or device.at,
+                at=spec.places.get(f"rtl.packages.{package}") or device.at,
                 remedy=f"install it: pip install {package}",
             )

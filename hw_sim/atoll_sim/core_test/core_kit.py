@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -17,10 +18,13 @@ from atoll.bsp.toolchain import Link, find_toolchain
 from atoll.diagnostics.errors import SimulationError, ToolchainError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve import load_soc
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import write_text
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.build.module import build_module
+from atoll_sim.build.module import Others, build_module
+from atoll_sim.build.verilate import kept_warnings, notes_of
+from atoll_sim.chip.blame import blame_devices
+from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.generate import BUS_SOURCES
 from atoll_sim.chip.rtl_cores import (
     core_faults,
@@ -29,10 +33,28 @@ from atoll_sim.chip.rtl_cores import (
     package_versions,
     parameters_of,
 )
-from atoll_sim.chip.sources import RTL, rtl_sources, source_faults
+from atoll_sim.chip.sources import (
+    RTL,
+    compiled_sources,
+    has_case_pragmas,
+    included_files,
+    keyword_files,
+    read_folders,
+    rtl_defines,
+    rtl_includes,
+    rtl_sources,
+    source_faults,
+)
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, header
 from atoll_sim.core_test.trial import PartRun, Promise, Task, faults_of
-from atoll_sim.model.process import LOG, bench_environment, run_logged, unfinished_error
+from atoll_sim.model.process import (
+    LOG,
+    bench_environment,
+    reading_from,
+    run_logged,
+    said_notes,
+    unfinished_error,
+)
 
 BEAT = 8
 MOST_CYCLES = 400_000
@@ -57,12 +79,14 @@ class Outcome:
 
     Attributes:
         trials: runs of its program's parts, each with what is wrong.
+        notes: what Verilator warned of in the RTL, and what the RTL printed.
     """
 
     core: str
     isa: str
     module: str
     trials: Sequence[tuple[PartRun, tuple[str, ...]]]
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -109,17 +133,20 @@ def run_core_test(
         progress("compiling the program")
         image = _image(soc, folder / "program", toolchain)
         progress("building the adapter in RTL (kept for later runs)")
-        model = _model(cpu)
+        model = _model(soc)
         progress("simulating")
         task = Task(beat=BEAT, memories=image, seed=seed, most_cycles=MOST_CYCLES)
-        runs = _simulate(model, task, cpu, folder / "run")
+        runs = _simulate(model, task, soc, folder / "run")
+        notes = (*notes_of(soc, kept_warnings(model)), *said_notes(folder / "run"))
     promise = Promise(
         reset=cpu.reset_address,
         lines=(cpu.spec.bus_error_line, *cpu.spec.lines),
         traps=cpu.spec.traps,
     )
     judged = tuple((run, tuple(faults_of(run, promise))) for run in runs)
-    return Outcome(core=cpu.spec.name, isa=isa, module=cpu.spec.rtl_module, trials=judged)
+    return Outcome(
+        core=cpu.spec.name, isa=isa, module=cpu.spec.rtl_module, trials=judged, notes=notes
+    )
 
 
 def _image(soc: ResolvedSoc, folder: Path, toolchain: str | None) -> dict[int, bytes]:
@@ -168,25 +195,36 @@ def _image(soc: ResolvedSoc, folder: Path, toolchain: str | None) -> dict[int, b
     return {origin: bytes(content) for origin, content in memories.items()}
 
 
-def _model(cpu: Cpu) -> Path:
-    core = cpu.spec
+def _model(soc: ResolvedSoc) -> Path:
+    core = soc.host_cpu.spec
     shared = (RTL / f"{name}.sv" for name in BUS_SOURCES)
-    paths = dict.fromkeys((*package_sources(core), *shared, *rtl_sources(core)))
+    own = rtl_sources(core)
+    paths = dict.fromkeys((*package_sources(core), *shared, *compiled_sources(core)))
+    folders = rtl_includes(core)
     return build_module(
         core.rtl_module,
         sorted(paths, key=lambda path: path.suffix != ".vlt"),
-        {**parameters_of(cpu), "DataBytes": str(BEAT)},
-        {},
-        packages=package_versions(core),
-        rtl_includes=package_includes(core),
-        flags=("--no-timing",),
+        {**parameters_of(soc.host_cpu), "DataBytes": str(BEAT)},
+        keyword_files(core),
+        others=Others(
+            packages=package_versions(core),
+            folders=(*package_includes(core), *folders),
+            included=(*own, *include_files(folders), *included_files(own, folders)),
+            defines=rtl_defines(core),
+            blame=partial(blame_devices, soc),
+        ),
+        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
     )
 
 
-def _simulate(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[PartRun, ...]:
+def _simulate(model: Path, task: Task, soc: ResolvedSoc, folder: Path) -> tuple[PartRun, ...]:
     folder.mkdir()
     task.write(folder)
-    environment = bench_environment("atoll_sim.core_test.bench", cpu.spec.rtl_module)
+    module = soc.host_cpu.spec.rtl_module
+    environment = {
+        **bench_environment("atoll_sim.core_test.bench", module),
+        **reading_from(read_folders(soc)),
+    }
     status = run_logged([str(model)], folder, environment, LOG)
     runs = PartRun.read_all(folder)
     if status or not runs:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,10 +20,11 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.campaign import trials
 from atoll_sim.chip.memory_map import write_map
+from atoll_sim.chip.sources import read_folders
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
-from atoll_sim.model.process import LOG, MAX_SECONDS, unfinished_error
+from atoll_sim.model.process import LOG, MAX_SECONDS, reading_from, unfinished_error
 from atoll_sim.simulate.firmware import write_image
 
 FIRST_LIMIT = 10**10
@@ -191,7 +193,13 @@ class _Bench:
             command = (str(self.model), TASK, *write_map(compiled.soc, folder))
             with (
                 (folder / LOG).open("w") as log,
-                start(command, folder=folder, stderr=log, seconds=MAX_SECONDS) as child,
+                start(
+                    command,
+                    folder=folder,
+                    environment={**os.environ, **reading_from(read_folders(compiled.soc))},
+                    stderr=log,
+                    seconds=MAX_SECONDS,
+                ) as child,
             ):
                 for line in child.stdout:
                     if answer := read_answer(line):

@@ -23,10 +23,16 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
         faults += faults_of(partial(check_cores, soc))
     for engine in (each for each in soc.engines if each.spec.model):
         faults += faults_of(partial(model_of, engine))
+    notes: tuple[str, ...] = ()
     if deep and not faults:
-        faults = faults_of(partial(load(ELABORATE), soc))
+        try:
+            notes = load(ELABORATE)(soc)
+        except AtollError as error:
+            faults = error.faults
     players = tuple(_player(kind, soc) for kind in CpuKind)
-    return Findings(faults=faults, left_out=() if deep else (ELABORATES,), players=players)
+    return Findings(
+        faults=faults, notes=notes, left_out=() if deep else (ELABORATES,), players=players
+    )
 
 
 def _player(kind: CpuKind, soc: ResolvedSoc) -> Player:

@@ -44,7 +44,9 @@ class Host:
         for _ in range(job.max_cycles // ASK_CYCLES):
             if await self.access(do.address) & do.mask == do.equals:
                 return True
-            await Timer(ASK_CYCLES * job.cycle_time, "ps")
+            # Half a cycle more: an access that begins with an edge of the clock would be lost by
+            # an adapter that rests, whose clock has not begun.
+            await Timer(ASK_CYCLES * job.cycle_time + job.cycle_time // 2, "ps")
         return False
 
     async def interrupt(self, line: int, patience: Timer) -> bool:

@@ -2,6 +2,7 @@
 """Run networks on the native host, with the accelerators' models or their RTL."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import UsageError
@@ -75,4 +76,5 @@ def run_native(
         RtlAccelerators(soc, memory, executable, folder, models) as in_rtl,
     ):
         mixed = add_models(in_rtl, built, soc, memory, models)
-        return HostCores(models, memory, mixed).run(runs, watch)
+        result = HostCores(models, memory, mixed).run(runs, watch)
+        return replace(result, notes=in_rtl.notes)

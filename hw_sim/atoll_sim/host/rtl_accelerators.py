@@ -12,11 +12,14 @@ from typing import Protocol, Self
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
+from atoll.lower.records import record_layout
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.utils.children import start, too_long
+from atoll_sim.build.verilate import kept_warnings, notes_of
 from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip
+from atoll_sim.chip.sources import read_folders
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, Job, Report
@@ -30,10 +33,25 @@ from atoll_sim.host.rtl_jobs import (
     program_outcome,
     pushed_bytes,
 )
-from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, unfinished_error
+from atoll_sim.model.process import (
+    LOG,
+    MAX_SECONDS,
+    bench_environment,
+    reading_from,
+    said_notes,
+    unfinished_error,
+)
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.simulation import Touched
 from atoll_sim.trace.timeline import touches_by_phase
+
+
+def record_bytes(npu: Engine) -> int:
+    """Return the bytes of a record of an engine that runs one kind of operator."""
+    assert npu.spec.program
+    (kind,) = npu.spec.program.runs
+    return record_layout(kind, npu).size
+
 
 BENCH = "atoll_sim.host.bench"
 
@@ -102,6 +120,7 @@ class RtlAccelerators:
                     folder=self._folder,
                     environment={
                         **bench_environment(BENCH),
+                        **reading_from(read_folders(self._soc)),
                         SOCKET: str(theirs.fileno()),
                     },
                     seconds=MAX_SECONDS,
@@ -126,6 +145,12 @@ class RtlAccelerators:
                 if kind is None:
                     self._child.wait()
             self._connection.close()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What Verilator warned of in their RTL, and what that printed."""
+        warned = notes_of(self._soc, kept_warnings(self._executable))
+        return (*warned, *said_notes(self._folder))
 
     @property
     def cycles(self) -> tuple[int, ...]:
@@ -156,7 +181,8 @@ class RtlAccelerators:
         return results
 
     def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
-        record = self._memory.read(address, self._records[npu.name, address])
+        size = self._records.get((npu.name, address)) or record_bytes(npu)
+        record = self._memory.read(address, size)
         job = program_job(npu, record, self._memory.read, *self._around(npu))
         for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))

@@ -2,10 +2,11 @@
 """The process of a built model: what it needs to find Python, cocotb and the bench."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,17 @@ from atoll.utils.children import start, too_long
 from atoll_sim.build.model import TOP
 
 LOG = "simulation.log"
+SAID = "rtl.log"
+"""What RTL printed, which model/rtl_io.cpp writes."""
+
+RTL_FOLDERS = "ATOLL_RTL_FOLDERS"
+"""Environment variable with the folders of files that RTL reads, for the same."""
+
+NO_FILE = 86
+"""Status of a model whose RTL reads a file that is not there, or that is there twice."""
+
+SAID_SHOWN = 5
+LONGEST_SAID = 160
 STAND_INS = "ATOLL_STAND_INS"
 """Environment variable with a file descriptor, which model/stand_in.cpp knows."""
 
@@ -44,6 +56,24 @@ def bench_environment(bench: str, top: str = TOP) -> Mapping[str, str]:
     }
 
 
+def reading_from(folders: Iterable[Path]) -> Mapping[str, str]:
+    """Return the environment in which RTL finds the files that it reads."""
+    return {RTL_FOLDERS: "\n".join(map(str, folders))}
+
+
+def said_notes(folder: Path) -> tuple[str, ...]:
+    """Return what the RTL of a run in `folder` printed, as notes: the first lines, and how many."""
+    try:
+        text = (folder / SAID).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    notes = [f"the RTL printed: {line[:LONGEST_SAID]}" for line in lines[:SAID_SHOWN]]
+    if (more := len(lines) - SAID_SHOWN) > 0:
+        notes.append(f"the RTL printed {more:,} more lines")
+    return tuple(notes)
+
+
 def _entry_point() -> str:
     """Return what starts cocotb, without the import of it that `cocotb_tools.config` needs."""
     cocotb = find_spec("cocotb")
@@ -59,6 +89,7 @@ def run_watched(
     max_seconds: float,
     watch: Callable[[], None],
     stand_ins: int = -1,
+    reads: Iterable[Path] = (),
 ) -> int:
     """Run a model with the bench ``soc`` in `folder` and return its status.
 
@@ -68,11 +99,12 @@ def run_watched(
         max_seconds: the model is killed after so long.
         watch: called about twice a second.
         stand_ins: file descriptor over which it asks who plays accelerators; -1 if nobody does.
+        reads: folders of files that RTL reads.
 
     Raises:
         TimeLimitError: E100, the model was killed.
     """
-    environment = bench_environment("atoll_sim.simulate.bench")
+    environment = {**bench_environment("atoll_sim.simulate.bench"), **reading_from(reads)}
     if stand_ins < 0:
         return run_logged(command, folder, environment, LOG, max_seconds, watch)
     environment = {**environment, STAND_INS: str(stand_ins)}
@@ -113,12 +145,33 @@ def run_logged(
 
 def unfinished_error(folder: Path, status: int | None) -> SimulationError:
     """Describe a model's process that ended without doing its work in `folder`."""
+    if status == NO_FILE:
+        return _file_error(folder)
     log = keep_log(folder)
     tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
         f"the simulator broke off with status {status}:\n{tail}",
         remedy=f"read '{log}'; a failed assertion names the module that it guards",
+    )
+
+
+def _file_error(folder: Path) -> SimulationError:
+    """Describe the file that RTL could not read, which the last lines of what it said name."""
+    said = (folder / SAID).read_text(encoding="utf-8", errors="replace")
+    if found := re.search(r"^%File: (.+)\n(.+)\n(.+)$", said, re.M):
+        name, one, other = found.groups()
+        return SimulationError(
+            "E255",
+            f"the RTL reads '{name}', and '{one}' is another file than '{other}'",
+            remedy="give the two files different names, or write an absolute path",
+        )
+    found = re.search(r"^%Warning: (.+):[0-9]+: \$readmem", said, re.M)
+    name = found.group(1) if found else "a file"
+    return SimulationError(
+        "E255",
+        f"the RTL reads '{name}' into a memory, and there is no such file",
+        remedy="put it beside the RTL that names it, or beside the YAML of that",
     )
 
 

@@ -18,7 +18,7 @@ def drop_operator(right: Right, random: Random) -> Mutant | None:
     """Leave out an operator that computes something."""
     copies = {copy.number for copy in right.compiled.contract.copies}
     numbers = sorted(right.compiled.contract.phases.keys() - copies)
-    return _without(right, random.choice(numbers), "operator")
+    return _without(right, random.choice(numbers), "operator") if numbers else None
 
 
 def drop_wait(right: Right, random: Random) -> Mutant | None:

@@ -2,8 +2,9 @@
 """Run one mutant in RTL up to the first thing that is wrong with it."""
 
 import json
+import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from atoll.ops import reference
 from atoll.report.result import Violation
 from atoll.utils.children import TimeLimitError, run
 from atoll_sim.chip.memory_map import write_map
+from atoll_sim.chip.sources import read_folders
+from atoll_sim.model.process import reading_from
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AFTER_RUN
 from atoll_sim.shadow.table import bus_masters, shadow_table
@@ -83,7 +86,8 @@ def try_image(
     for contents in (believed, true) if believed != true else (true,):
         table = shadow_table(judged.soc, [judged.contract], [contents], right.data, right.code)
         (folder / SHADOW).write_bytes(table.words)
-        told = _run([str(right.executable), *mapped, "--shadow", str(folder / SHADOW)], folder)
+        command = [str(right.executable), *mapped, "--shadow", str(folder / SHADOW)]
+        told = _run(command, folder, read_folders(right.compiled.soc))
         if told["stop"] == "finding":
             finding = bytes.fromhex(told["finding"])
             return _by_rule(name_findings(finding, table, judged.soc)[0].violation)
@@ -122,15 +126,21 @@ def _write_task(right: Right, mutant: Mutant, folder: Path) -> None:
     (folder / "task.txt").write_text(f"cycles {PATIENCE * right.cycles}\n")
 
 
-def _run(command: list[str], folder: Path) -> Mapping[str, Any]:
+def _run(command: list[str], folder: Path, reads: Iterable[Path]) -> Mapping[str, Any]:
     """Return what the model says; an assertion in RTL ends its process."""
     try:
-        done = run([*command, "--judge", str(folder)], folder=folder, seconds=MAX_SECONDS)
+        done = run(
+            [*command, "--judge", str(folder)],
+            folder=folder,
+            environment={**os.environ, **reading_from(reads)},
+            seconds=MAX_SECONDS,
+        )
     except TimeLimitError:
         return {"stop": "limit", "cycle": 0}
     lines = done.stdout.splitlines()
     if done.returncode or not lines or not lines[-1].startswith("{"):
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        said = [line for line in said if "%Error" in line] or said
         return {"stop": "assertion", "said": said[0] if said else f"status {done.returncode}"}
     told: Mapping[str, Any] = json.loads(lines[-1])
     return told

@@ -375,6 +375,7 @@ def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> 
         yield f"{result.findings_total - kept:,} more accesses broke the plan in further ways"
     if result.recorded:
         yield str(result.recorded)
+    yield from result.notes
     if result.text.strip():
         yield f"the firmware printed: {result.text.strip()}"
 

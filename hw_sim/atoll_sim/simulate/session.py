@@ -9,10 +9,12 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.protection.record import record_of
 from atoll.resolve.soc import Cpu
 from atoll.utils.children import LIMIT_VARIABLE, TimeLimitError, time_limit
+from atoll_sim.build.verilate import kept_warnings, notes_of
 from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.model.process import keep_log, run_watched, unfinished_error
+from atoll_sim.chip.sources import read_folders
+from atoll_sim.model.process import keep_log, run_watched, said_notes, unfinished_error
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.painted_stacks import stack_name, unpainted_bytes
@@ -54,8 +56,9 @@ def simulate(request: SimRequest) -> SimResult:
         (folder / SHADOW).write_bytes(request.table.words)
         command += ["--shadow", SHADOW]
     watch = waves.watch if waves else request.watch
-    _run(command, folder, request.max_seconds, watch, request.stand_ins)
-    return result_of(request, read_record(folder))
+    _run(command, folder, request, watch)
+    notes = (*notes_of(request.soc, kept_warnings(request.executable)), *said_notes(folder))
+    return replace(result_of(request, read_record(folder)), notes=notes)
 
 
 def result_of(request: SimRequest, record: Record) -> SimResult:
@@ -79,12 +82,12 @@ def _read_at_end(cpu: Cpu) -> Iterator[Buffer]:
 def _run(
     command: Sequence[str],
     folder: Path,
-    max_seconds: float,
+    request: SimRequest,
     watch: Callable[[], None],
-    stand_ins: int,
 ) -> None:
+    max_seconds, reads = request.max_seconds, read_folders(request.soc)
     try:
-        status = run_watched(command, folder, max_seconds, watch, stand_ins)
+        status = run_watched(command, folder, max_seconds, watch, request.stand_ins, reads)
     except TimeLimitError as error:
         limit = time_limit(max_seconds)
         raise SimulationError(

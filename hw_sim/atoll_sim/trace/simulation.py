@@ -235,6 +235,7 @@ class SimResult:
         heat: for the first run of each model the bytes read and written at an address and behind
             it, see `HEAT_BYTES`; empty where nobody counted.
         recorded: the waveforms, if any were asked for.
+        notes: what Verilator warned of in the RTL, and what the RTL printed.
     """
 
     stop: Stop
@@ -254,6 +255,7 @@ class SimResult:
     heat: tuple[Mapping[int, tuple[int, int]], ...] = ()
     recorded: Recorded | None = None
     unpainted: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def cycles_per_second(self) -> float:

@@ -40,6 +40,15 @@ def test_too_few_operators_have_no_fit() -> None:
     assert "nothing fitted" in found.text()
 
 
+def test_two_sizes_have_no_line() -> None:
+    """The line of two would give smaller operators no cycles at all."""
+    pairs = tuple((size, 26 * size - 500_000) for size in (40_000, 60_000) for _ in range(4))
+    found = OperatorTiming(operator="ADD", pairs=pairs)
+    assert found.fit is None
+    told = AcceleratorCalibration(accelerator="mine", timings=(found,), command="it")
+    assert "not fitted: they differ in fewer than 4 sizes" in told.text()
+
+
 def test_operators_that_do_not_follow_their_formula_have_no_fit() -> None:
     odd = timing(*reversed(EXPECTED))
     assert odd.fit is None
