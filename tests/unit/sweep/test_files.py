@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that a sweep is made of: found by their names, and laid out in another folder."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.unit.sweep.sweeps import DIGITS, small
+
+from atoll_sweep.api import sweep_of
+from atoll_sweep.crew import Pace
+from atoll_sweep.files import files_of, lay_out, named_below
+from atoll_sweep.installed import difference, names_in
+from atoll_sweep.question import question_of
+
+
+def found(folder: Path, **keys: Any) -> list[str]:
+    files = files_of(sweep_of(small(**keys), folder), [])
+    return sorted(str(Path(path).relative_to(folder)) for path in files)
+
+
+def write(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_files_that_name_each_other(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "score.py": "import helper, os\nfrom beside.inner import one\nT = 'data/table.csv'\n",
+            "helper.py": "from score import price\n",
+            "beside/__init__.py": "",
+            "beside/inner.py": "",
+            "data/table.csv": "/etc/hostname, score.log",
+            "score.log": "is no file of the sweep",
+            "own.yaml": "{rtl: {sources: [rtl/files.f, includes/]}, driver: ./driver.c, no: no.c}",
+            "rtl/files.f": "+incdir+headers one.sv -f more.f",
+            "rtl/more.f": "two.sv",
+            "rtl/one.sv": '`include "one.svh"\n// "two.txt"',
+            "rtl/two.sv": "",
+            "rtl/one.svh": "",
+            "includes/any.svh": "",
+            "driver.c": '#include "driver.h"\n#include <stdio.h>\n',
+            "driver.h": "",
+        },
+    )
+    keys = {
+        "axes": {"devices.npu.accelerator": ["reef", "{kind: npu, accelerator: ./own.yaml}"]},
+        "objectives": ["./score.py:price"],
+    }
+    assert found(tmp_path, **keys) == [
+        *("beside/__init__.py", "beside/inner.py", "data/table.csv", "driver.c", "driver.h"),
+        *("helper.py", "includes/any.svh", "own.yaml", "rtl/files.f", "rtl/more.f", "rtl/one.sv"),
+        *("rtl/one.svh", "rtl/two.sv", "score.py"),
+    ]
+
+
+def test_networks_travel_once(tmp_path: Path) -> None:
+    (tmp_path / "digits.tflite").write_bytes(DIGITS.read_bytes())
+    for networks in (["digits.tflite"], {"it": "digits.tflite"}):
+        assert found(tmp_path, networks=networks) == []
+
+
+def test_absolute_names_in_another_folder(tmp_path: Path) -> None:
+    files = {
+        "/a/b.yaml": b"{x: /a/b.yaml, y: '/a/c.py:f', z: /a/b.yaml.old}",
+        "/a/c.py": b"/a/c.py",
+    }
+    lay_out(files, tmp_path)
+    text = (tmp_path / "a" / "b.yaml").read_text()
+    assert text == f"{{x: {tmp_path}/a/b.yaml, y: '{tmp_path}/a/c.py:f', z: /a/b.yaml.old}}"
+    assert (tmp_path / "a" / "c.py").read_text() == "/a/c.py"
+    assert named_below("see /x/a/b.yaml, /a/b.yaml.", files, Path("/t")) == (
+        "see /x/a/b.yaml, /t/a/b.yaml."
+    )
+
+
+def test_a_question_elsewhere_reads_nothing_of_its_author(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    write(here, {"chip.yaml": "{extends: ../base.yaml, soc: mine}"})
+    write(tmp_path, {"base.yaml": "extends: lagoon\nsoc: base\n"})
+    question = question_of(sweep_of(small(soc=f"{here}/chip.yaml"), here), {})
+    moved = question.laid_out(there)
+    (here / "chip.yaml").unlink()
+    (tmp_path / "base.yaml").unlink()
+    sweep = moved.sweep()
+    assert sweep.model.soc == f"{there}{here}/chip.yaml"
+    assert sweep.folder == Path(f"{there}{here}")
+    with moved.open_texts():
+        assert question_of(sweep, {}).networks == question.networks
+
+
+def test_what_must_be_installed() -> None:
+    words = [("emitter", "mine.emitters:Emitter"), ("pack", "./own.py:pack"), ("packages", "cells")]
+    assert {"cells", "mine"} <= set(names_in([*words, ("emitter", "atoll_sim.x:Y")]))
+    assert not {"own", "atoll_sim", "./own"} & set(names_in(words))
+    assert difference({"a": "1", "b": "2"}, {"a": "1", "b": "2", "c": "3"}) == ""
+    assert difference({"a": "1"}, {"a": "2"}) == "has a 2, and this is 1"
+    assert difference({"a": "1"}, {}) == "lacks a"
+    assert difference({"a": "0" * 64}, {"a": "1" * 64}) == "has a in another version"
+
+
+def simulate(points: int, workers: int, seconds: float, trip: float) -> float:
+    """Return the share of the time in which workers compute, if messages take so long."""
+    pace, busy_until, now = Pace(5 * trip, 4), [0.0] * workers, 0.0
+    coming: list[tuple[float, int]] = []
+    waiting = points
+    while waiting or coming:
+        while waiting and len(coming) < 2 * workers:
+            size = pace.size_of(waiting, workers)
+            waiting -= size
+            worker = min(range(workers), key=lambda one: busy_until[one])
+            busy_until[worker] = max(busy_until[worker], now + trip) + size * seconds
+            coming.append((busy_until[worker] + 2 * trip, size))
+        now, size = min(coming)
+        coming.remove((now, size))
+        pace.learn(size, size * seconds)
+    return points * seconds / workers / now
+
+
+def test_batches_keep_workers_busy_where_messages_are_slow() -> None:
+    for trip in (0.001, 0.05, 0.2, 0.5):
+        seconds = 60 + 60 * trip
+        assert simulate(round(seconds * 2 / 0.01), 2, 0.01, trip) > 0.9, trip
+    assert simulate(50, 2, 0.005, 0.2) > simulate(50, 1, 0.005, 0.2), "a few points, on both"
