@@ -54,7 +54,8 @@ def question(points: int, models: Path | None) -> dict[str, Any]:
 def measure(asked: dict[str, Any], workers: int, delay: float | None) -> tuple[int, float, bytes]:
     """Return the points of a sweep, the seconds that it took, and the bytes of its table."""
     there = nullcontext() if delay is None else slow_cluster(workers, delay)
-    with TemporaryDirectory() as folder, there as address:
+    with TemporaryDirectory() as folder, there as way:
+        address = None if way is None else way.address
         begin = time.monotonic()
         found = atoll.sweep(asked, Path(folder) / "out", workers=workers, scheduler=address)
         seconds = time.monotonic() - begin

@@ -26,7 +26,8 @@ class Relay:
         self._writers: set[asyncio.StreamWriter] = set()
         self._cut = False
         self._started = threading.Event()
-        threading.Thread(target=self._run, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
         assert self._started.wait(10)
 
     @property
@@ -45,8 +46,16 @@ class Relay:
 
     def close(self) -> None:
         """End all connections for good."""
-        self.cut()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._cut = True
+        self._loop.call_soon_threadsafe(self._finish)
+        self._thread.join(10)
+
+    def _finish(self) -> None:
+        self._end()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._server.close()
+        self._loop.call_later(0.1, self._loop.stop)
 
     def _end(self) -> None:
         for writer in self._writers:
@@ -58,6 +67,7 @@ class Relay:
         self._server = self._loop.run_until_complete(serve)
         self._started.set()
         self._loop.run_forever()
+        self._loop.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
@@ -69,7 +79,7 @@ class Relay:
             ways = self._pass(reader, there), self._pass(theirs, writer)
             await asyncio.gather(*ways, return_exceptions=True)
             self._writers.discard(there)
-        except OSError:
+        except (OSError, asyncio.CancelledError):
             pass
         finally:
             self._writers.discard(writer)
@@ -150,16 +160,17 @@ def worker(
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a worker."""
-    asked = ["worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--nworkers", "1"]
+    asked = ["worker", address, "--nthreads", "1", "--nworkers", "1"]
     place = str(folder or os.environ.get("TMPDIR", "/tmp"))
-    asked += ["--no-dashboard", "--local-directory", place, *words]
+    asked += ["--no-dashboard", "--local-directory", place]
+    asked += words or ["--host", "127.0.0.1"]
     with started(*asked, folder=folder, environment=environment) as process:
         yield process
 
 
 @contextmanager
-def slow_cluster(workers: int, delay: float) -> Iterator[str]:
-    """Start a cluster of which each part is so many seconds away, and yield its address."""
+def slow_cluster(workers: int, delay: float) -> Iterator[Relay]:
+    """Start a cluster of which each part is so many seconds away; yield the way to it."""
     with ExitStack() as ends:
         address, _ = ends.enter_context(scheduler())
         relay = Relay(("127.0.0.1", int(address.rpartition(":")[2])), delay)
@@ -168,6 +179,11 @@ def slow_cluster(workers: int, delay: float) -> Iterator[str]:
             port = free_port()
             way = Relay(("127.0.0.1", port), delay)
             ends.callback(way.close)
-            words = ("--worker-port", str(port), "--contact-address", way.address, "--no-nanny")
-            ends.enter_context(worker(relay.address, *words))
-        yield relay.address
+            words = (
+                "--listen-address",
+                f"tcp://127.0.0.1:{port}",
+                "--contact-address",
+                way.address,
+            )
+            ends.enter_context(worker(relay.address, *words, "--no-nanny"))
+        yield relay

@@ -111,9 +111,10 @@ class Cluster:
                     raise _unable(f"{address} does not run Atoll: {words}")
                 if why := difference(self.signs, found):
                     raise _unable(f"{address} {why}")
-        begin = time.monotonic()
-        self.client.run(on_worker.system)
-        self.trip = time.monotonic() - begin
+        for _ in range(2):  # the first time, workers import what they run
+            begin = time.monotonic()
+            self.client.run(on_worker.system)
+            self.trip = time.monotonic() - begin
         asked = on_worker.Asked(self._name, self.question, self.signs)
         self._asked = self.client.submit(on_worker.keep, asked, key=self._name)
 
@@ -148,10 +149,8 @@ class Cluster:
             sent[future.key] = batch
             coming.add(future)
 
-        pace, suspects = (
-            Pace(_TRIPS_OF_A_BATCH * self.trip, 1 if stage in RUNS else _FIRST_BATCH),
-            list[int](),
-        )
+        pace = Pace(_TRIPS_OF_A_BATCH * self.trip, 1 if stage in RUNS else _FIRST_BATCH)
+        suspects: list[int] = []
         while left:
             while waiting and len(sent) < _AHEAD * self.workers:
                 size = pace.size_of(len(waiting), self.workers)
@@ -215,6 +214,7 @@ class Cluster:
             if name not in builds:
                 key = f"atoll-model-{name}"
                 builds[name] = submit(on_worker.build_model, self._asked, point, stage, key=key)
+        tell(f"building {len(builds)} models, or fetching them")
         return {point: builds[name] for point, name in names.items()}
 
 

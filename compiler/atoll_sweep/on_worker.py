@@ -51,7 +51,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Unable:
-    """Why a worker cannot answer at all."""
+    """Which worker cannot answer at all, and why."""
 
     why: str
 
@@ -146,18 +146,18 @@ def system() -> tuple[str, ...]:
 def _begin(asked: Asked) -> _Here | Unable:
     """Return who answers a question here."""
     if asked.name not in _questions:
-        if asked.signs:
-            found = signs_of(asked.question.packages)
-            if why := difference(asked.signs, found):
-                return Unable(why)
+        worker = distributed.get_worker()
+        if asked.signs and (why := difference(asked.signs, signs_of(asked.question.packages))):
+            return Unable(f"{worker.address} {why}")
         while len(_questions) >= _MOST_QUESTIONS:
             forget(next(iter(_questions)))
         gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         try:
-            place = Path(distributed.get_worker().local_directory).resolve()
+            place = Path(worker.local_directory).resolve()
             folder = TemporaryDirectory(dir=place, prefix="sweep-", ignore_cleanup_errors=True)
             question = asked.question.laid_out(Path(folder.name))
         except OSError as fault:
-            return Unable(f"cannot write the files of the sweep: {printable(str(fault))}")
+            words = printable(str(fault))
+            return Unable(f"{worker.address} cannot write the files of the sweep: {words}")
         _questions[asked.name] = _Here(Asker(question), folder)
     return _questions[asked.name]

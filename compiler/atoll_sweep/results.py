@@ -34,8 +34,8 @@ from atoll_sweep.table import (
 MARKER, FIRST = "sweep.json", "results"
 """What tells the folder of a sweep, and the name of the table that has all its points."""
 
-AGAIN = ("E041", "E111", KILLED, CRASHED)
-"""What `--resume` asks again: a user's own code that failed, and what broke."""
+AGAIN = ("E041", "E070", "E077", "E092", "E100", "E111", KILLED, CRASHED)
+"""What `--resume` asks again: a user's own code or a tool that failed, and what broke."""
 
 
 @dataclass(frozen=True)

