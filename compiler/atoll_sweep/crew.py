@@ -10,13 +10,14 @@ all batches that wait at a worker; what then fails again is the result of that p
 import logging
 import pickle
 import signal
+import sys
 import threading
 import time
 import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import Any, Protocol
@@ -33,8 +34,8 @@ from atoll.diagnostics.progress import announce, tell
 from atoll.diagnostics.shown import printable
 from atoll_sweep import on_worker
 from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
-from atoll_sweep.installed import difference, signs_of
-from atoll_sweep.question import Question
+from atoll_sweep.installed import difference, is_installed, signs_of
+from atoll_sweep.question import Function, Question
 
 SECONDS_OF_A_BATCH = 1.0
 _FIRST_BATCH = 4
@@ -55,6 +56,9 @@ _SECONDS_BETWEEN_COUNTS = 2.0
 
 _GONE = (OSError, TimeoutError, CommClosedError, distributed.CancelledError)
 """What is raised where a scheduler is not there, or goes away."""
+
+
+_NOT_PICKLED = (TypeError, AttributeError, pickle.PicklingError)
 
 
 class Askers(Protocol):
@@ -84,12 +88,14 @@ class Cluster:
     Attributes:
         client: of the scheduler.
         question: what is asked.
+        functions: its functions as bytes.
         signs: of what must be installed on workers; empty if they are of this installation.
         trip: seconds from here to a worker and back.
     """
 
     client: distributed.Client
     question: Question
+    functions: bytes
     signs: Mapping[str, str] = field(default_factory=dict)
     trip: float = 0.0
     _name: str = field(default_factory=lambda: f"atoll-sweep-{uuid.uuid4().hex}")
@@ -115,7 +121,8 @@ class Cluster:
             begin = time.monotonic()
             self.client.run(on_worker.system)
             self.trip = time.monotonic() - begin
-        asked = on_worker.Asked(self._name, self.question, self.signs)
+        question = replace(self.question, functions={})
+        asked = on_worker.Asked(self._name, question, self.functions, self.signs)
         self._asked = self.client.submit(on_worker.keep, asked, key=self._name)
 
     def end(self) -> None:
@@ -290,14 +297,7 @@ class Crew:
         if self.workers == 0 and self.scheduler is None:
             yield Alone(Asker(question))
             return
-        try:
-            pickle.loads(cloudpickle.dumps(question.functions))
-        except (TypeError, AttributeError, pickle.PicklingError) as fault:
-            raise UsageError(
-                "E244",
-                f"an objective cannot go to workers: {printable(str(fault))}",
-                remedy="use workers=0, or a function that holds nothing of this process",
-            ) from fault
+        functions = _pack(question.functions, far=self.scheduler is not None)
         with ExitStack() as ends:
             try:
                 client = ends.enter_context(self._client())
@@ -305,7 +305,7 @@ class Crew:
                 raise self._error_of(fault) from fault
             try:
                 signs = signs_of(question.packages) if self.scheduler else {}
-                cluster = Cluster(client, question, signs)
+                cluster = Cluster(client, question, functions, signs)
                 ends.callback(cluster.end)
                 with nullcontext() if self.scheduler else _interrupts_later():
                     cluster.prepare()
@@ -350,6 +350,39 @@ class Crew:
                 )
                 client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
             yield client
+
+
+def _pack(functions: Mapping[str, Function], *, far: bool) -> bytes:
+    """Return functions as bytes; far away, also what their modules define, if it can travel.
+
+    Raises:
+        UsageError: E244; one of them holds what is of this process alone.
+    """
+    names = {str(getattr(each, "__module__", "")) for each in functions.values()}
+    modules = [sys.modules[name] for name in sorted(names & sys.modules.keys())]
+    own = [each for each in modules if far and not is_installed(each)]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        with suppress(*_NOT_PICKLED):
+            return _try_pickling(functions)
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+    try:
+        return _try_pickling(functions)
+    except _NOT_PICKLED as fault:
+        raise UsageError(
+            "E244",
+            f"an objective cannot go to workers: {printable(str(fault))}",
+            remedy="use workers=0, or a function that holds nothing of this process",
+        ) from fault
+
+
+def _try_pickling(functions: Mapping[str, Function]) -> bytes:
+    data: bytes = cloudpickle.dumps(functions)
+    pickle.loads(data)
+    return data
 
 
 def _dashboard(client: distributed.Client) -> str | None:

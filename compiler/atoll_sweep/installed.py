@@ -3,11 +3,13 @@
 
 import platform
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, requires, version
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import atoll
 from atoll.description.share import shared_folder
@@ -66,6 +68,14 @@ def _required() -> Mapping[str, str]:
         if matched and matched[2] in _USED:
             found[_shown(matched[1])] = _version(matched[1])
     return found
+
+
+def is_installed(module: ModuleType) -> bool:
+    """Tell whether a module is of Atoll, of Python or of a package that is installed with it."""
+    file = getattr(module, "__file__", None)
+    folders = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+    own = module.__name__.partition(".")[0] in _OWN
+    return file is None or own or any(Path(file).is_relative_to(each) for each in folders)
 
 
 def _shown(name: str) -> str:

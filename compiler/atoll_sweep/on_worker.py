@@ -7,11 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import cloudpickle
 import distributed
 
 from atoll.diagnostics.shown import printable
@@ -32,12 +33,14 @@ class Asked:
 
     Attributes:
         name: that no other one has.
-        question: as it is asked by the client.
+        question: as it is asked by the client, without functions.
+        functions: these, as cloudpickle writes them.
         signs: of what must be installed; empty if workers are of the client's installation.
     """
 
     name: str
     question: Question
+    functions: bytes
     signs: Mapping[str, str]
 
 
@@ -159,5 +162,6 @@ def _begin(asked: Asked) -> _Here | Unable:
         except OSError as fault:
             words = printable(str(fault))
             return Unable(f"{worker.address} cannot write the files of the sweep: {words}")
+        question = replace(question, functions=cloudpickle.loads(asked.functions))
         _questions[asked.name] = _Here(Asker(question), folder)
     return _questions[asked.name]

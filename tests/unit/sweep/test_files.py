@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that a sweep is made of: found by their names, and laid out in another folder."""
 
+import importlib
+import json
+import pickle
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.unit.sweep.sweeps import DIGITS, small
 
 from atoll_sweep import crew
@@ -105,6 +110,22 @@ def test_what_must_be_installed() -> None:
     assert difference({"a": "0" * 64}, {"a": "1" * 64}) == "has a in another version"
 
 
+def test_functions_of_own_modules_travel(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "FACTOR = 3\ndef price(soc, made):\n    return FACTOR\n"
+    write(tmp_path, {"of_author.py": text})
+    price = importlib.import_module("of_author").price
+    functions: dict[str, Any] = {"price": price, "dumps": json.dumps}
+    near, far = crew._pack(functions, far=False), crew._pack(functions, far=True)
+    del sys.modules["of_author"]
+    (tmp_path / "of_author.py").unlink()
+    importlib.invalidate_caches()
+    with pytest.raises(ModuleNotFoundError):
+        pickle.loads(near)
+    assert pickle.loads(far)["price"](None, {}) == 3
+    assert pickle.loads(far)["dumps"] is json.dumps
+
+
 class Scheduler:
     """A client of a scheduler that has Dask's dashboard, or only says so, or none."""
 
@@ -145,7 +166,7 @@ class Importing:
 
 
 def test_imports_of_workers_are_no_slow_messages(tmp_path: Path) -> None:
-    cluster = crew.Cluster(Importing(), question_of(sweep_of(small(), tmp_path), {}))
+    cluster = crew.Cluster(Importing(), question_of(sweep_of(small(), tmp_path), {}), b"")
     cluster.prepare()
     assert cluster.trip < 0.2
 
@@ -172,4 +193,5 @@ def test_batches_keep_workers_busy_where_messages_are_slow() -> None:
     for trip in (0.001, 0.05, 0.2, 0.5):
         seconds = 60 + 60 * trip
         assert simulate(round(seconds * 2 / 0.01), 2, 0.01, trip) > 0.9, trip
+    assert simulate(200, 2, 0.01, 0.2) > 0.3, "the last batches are not many small ones"
     assert 2 * simulate(50, 2, 0.005, 0.2) > simulate(50, 1, 0.005, 0.2), "a few, on both"
