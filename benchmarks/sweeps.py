@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
-Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...]``. Of a grid
-of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are computed, drawn
-as a Latin hypercube where they are fewer: for digits and, from ``--models``, two networks of MLPerf
-Tiny. Tables of different numbers of workers must be the same bytes. Times are those of the clock:
-measure on a machine that does nothing else.
+Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--delay MS
+...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
+computed, drawn as a Latin hypercube where they are fewer: for digits and, from ``--models``, two
+networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client are processes of their own,
+and what one sends to another takes so long. Tables of different numbers of workers must be the same
+bytes. Times are those of the clock: measure on a machine that does nothing else.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.table import Table
+from tests.slow_links import slow_cluster
 
 import atoll
 from atoll.cli.output import as_command
@@ -47,11 +51,13 @@ def question(points: int, models: Path | None) -> dict[str, Any]:
     }
 
 
-def measure(asked: dict[str, Any], workers: int) -> tuple[int, float, bytes]:
+def measure(asked: dict[str, Any], workers: int, delay: float | None) -> tuple[int, float, bytes]:
     """Return the points of a sweep, the seconds that it took, and the bytes of its table."""
-    with TemporaryDirectory() as folder:
+    there = nullcontext() if delay is None else slow_cluster(workers, delay)
+    with TemporaryDirectory() as folder, there as way:
+        address = None if way is None else way.address
         begin = time.monotonic()
-        found = atoll.sweep(asked, Path(folder) / "out", workers=workers)
+        found = atoll.sweep(asked, Path(folder) / "out", workers=workers, scheduler=address)
         seconds = time.monotonic() - begin
         return found.computed, seconds, (Path(folder) / "out" / "results.parquet").read_bytes()
 
@@ -62,17 +68,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--models", type=Path, metavar="FOLDER")
     parser.add_argument("--points", type=int, default=POINTS, metavar="N")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--delay", type=float, nargs="+", metavar="MS", help="of each message")
     asked = parser.parse_args(arguments)
-    shown = Table("workers", "points", "seconds", "points a second", "efficiency")
+    shown = Table("workers", "delay", "points", "seconds", "points a second", "efficiency")
     first: tuple[int, float, bytes] | None = None
-    for workers in asked.workers:
-        points, seconds, table = measure(question(asked.points, asked.models), workers)
+    for workers, delay in product(asked.workers, asked.delay or [None]):
+        seconds_of_delay = None if delay is None else delay / 1000
+        asks = question(asked.points, asked.models)
+        points, seconds, table = measure(asks, workers, seconds_of_delay)
         if first is None:
             first = workers, points / seconds, table
         assert table == first[2], "the table of other workers has other bytes"
         share = points / seconds / first[1] * first[0] / workers
         cells = f"{points:,}", f"{seconds:.1f}", f"{points / seconds:.1f}", f"{share:.2f}"
-        shown.add_row(str(workers), *cells)
+        shown.add_row(str(workers), "" if delay is None else f"{delay:g} ms", *cells)
     console().print(shown)
     return 0
 

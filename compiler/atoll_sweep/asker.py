@@ -7,6 +7,7 @@ by `atoll.utils.remember`, under all that it depends on.
 
 import contextlib
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import atoll
+from atoll.api.beside import function_of
 from atoll.api.compilation import CompiledNetwork, compile_with
 from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
@@ -116,6 +118,30 @@ class Asker:
         except AtollError as error:
             return row | _words(error, name)
 
+    def name_of_model(self, number: int, stage: str) -> str | None:
+        """Return the name of the model that a run of a point needs, None if it needs none."""
+        name: str | None = self._of_simulator("name_of_model", number, stage)
+        return name
+
+    def build_model(self, number: int, stage: str) -> tuple[str, bytes] | None:
+        """Return that model, built or found, with its name; None if there can be none."""
+        built: tuple[str, bytes] | None = self._of_simulator("build_model", number, stage)
+        return built
+
+    def keep_model(self, name: str, data: bytes) -> None:
+        """Take over a model that was built elsewhere."""
+        function_of("atoll_sim.api.chip_models:keep_model", "sweep")(name, data)
+
+    def _of_simulator(self, function: str, number: int, stage: str) -> Any:
+        try:
+            with self.question.open_texts(), report_to(silent):
+                soc = self.chip(choice_of(number, self.sweep.lengths))
+                return function_of(f"atoll_sim.api.chip_models:{function}", "sweep")(
+                    soc._resolved, cores=stage == "rtl"
+                )
+        except AtollError:
+            return None
+
     def chip(self, choice: Choice) -> atoll.Soc:
         """Return the chip of a point.
 
@@ -207,6 +233,7 @@ class Asker:
     def _scores(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
         """Return a user's objectives; one that fails is not known, and `fault` says why."""
         row: Row = {}
+        ours = os.getpid()
         for name, function in self.functions.items():
             try:
                 with (
@@ -216,6 +243,8 @@ class Asker:
                     row[name] = _finite(function(soc, made))
             except AtollError as error:
                 row["fault"] = printable(error.faults[0].message)
+            if os.getpid() != ours:
+                os._exit(0)  # it has forked, and its child came here as well
         return row
 
 

@@ -45,7 +45,9 @@ def sweep(
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Dask scheduler whose workers compute in their place."
+            metavar="ADDRESS",
+            help="Dask scheduler whose workers compute in their place. Its dashboard is named, "
+            "if it has one: pip install bokeh there.",
         ),
     ] = None,
     resume: Annotated[

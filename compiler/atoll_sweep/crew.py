@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who asks points: this process alone, or the workers of a Dask cluster, here or elsewhere.
 
-Points go to workers in batches that take about a second. A batch whose worker dies goes to another
-one. If several die, each of its points is tried alone when all others are done, since a scheduler
-blames all batches that wait at a worker; what then fails again is the result of that point.
+Points go to workers in batches. A batch takes about a second, or longer where messages are slow,
+so that a worker has the next one before it ends. A batch whose worker dies goes to another one. If
+several die, each of its points is tried alone when all others are done, since a scheduler blames
+all batches that wait at a worker; what then fails again is the result of that point.
 """
 
-import gc
 import logging
 import pickle
 import signal
+import sys
 import threading
 import time
+import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import Any, Protocol
 
@@ -27,21 +30,35 @@ from distributed.scheduler import KilledWorker
 
 from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import ToolchainError, UsageError
+from atoll.diagnostics.progress import announce, tell
 from atoll.diagnostics.shown import printable
+from atoll_sweep import on_worker
 from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
-from atoll_sweep.question import Question, chips_of, digest_of
+from atoll_sweep.installed import difference, is_installed, signs_of
+from atoll_sweep.question import Function, Question
 
 SECONDS_OF_A_BATCH = 1.0
 _FIRST_BATCH = 4
-_OBJECTS_BETWEEN_COLLECTIONS = 300_000
-"""On a worker: points leave little garbage, and looking for it took a fifth of their time."""
+_TRIPS_OF_A_BATCH = 5
+"""To report a batch, to fetch its rows, and to bring the next one to the worker."""
 
 _AHEAD = 2
 """Batches that wait at each worker, so that none is idle."""
 
+_SECONDS_OF_SILENCE = 10.0
+"""After which it is asked whether there are workers at all."""
+
+_PATIENCE = 300.0
+"""Seconds without any worker."""
+
+_SECONDS_BETWEEN_COUNTS = 2.0
+"""Of workers, which come and go."""
 
 _GONE = (OSError, TimeoutError, CommClosedError, distributed.CancelledError)
 """What is raised where a scheduler is not there, or goes away."""
+
+
+_NOT_PICKLED = (TypeError, AttributeError, pickle.PicklingError)
 
 
 class Askers(Protocol):
@@ -64,57 +81,26 @@ class Alone:
             yield [self.asker.answer(point, stage)]
 
 
-class AskerOnWorker(distributed.WorkerPlugin):  # type: ignore[misc]
-    """Puts the question where a worker's batches find it."""
-
-    def __init__(self, question: Question) -> None:
-        self.name = plugin_name(question)
-        self._question = question
-
-    def setup(self, worker: Any) -> None:
-        """Make ready to answer.
-
-        Raises:
-            RuntimeError: the worker came late, and would not answer as the others do.
-        """
-        if _look(self._question) != (self._question.version, self._question.digest):
-            raise RuntimeError(f"{worker.address} has another Atoll or other packages")
-        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-        self.asker = Asker(self._question)
-
-
-def plugin_name(question: Question) -> str:
-    """Return the name under which a worker has a question."""
-    return f"atoll-sweep-{question.digest[:16]}"
-
-
-def _answer(name: str, points: Sequence[int], stage: str) -> tuple[list[Row], float]:
-    """Ask points on a worker; return their rows and how long that took."""
-    asker = distributed.get_worker().plugins[name].asker
-    begin = time.monotonic()
-    return [asker.answer(point, stage) for point in points], time.monotonic() - begin
-
-
-def _look(question: Question) -> tuple[str, str]:
-    """Return the version of Atoll, and the digest of a question, as they are on a worker."""
-    import atoll
-
-    with question.open_texts():
-        sweep = question.sweep()
-        return atoll.__version__, digest_of(sweep, question.networks, [*chips_of(sweep)])
-
-
 @dataclass
 class Cluster:
-    """Workers of a scheduler."""
+    """Workers of a scheduler.
+
+    Attributes:
+        client: of the scheduler.
+        question: what is asked.
+        functions: its functions as bytes.
+        signs: of what must be installed on workers; empty if they are of this installation.
+        trip: seconds from here to a worker and back.
+    """
 
     client: distributed.Client
     question: Question
-
-    @property
-    def workers(self) -> int:
-        """How many there are at the moment, at least one."""
-        return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
+    functions: bytes
+    signs: Mapping[str, str] = field(default_factory=dict)
+    trip: float = 0.0
+    _name: str = field(default_factory=lambda: f"atoll-sweep-{uuid.uuid4().hex}")
+    _asked: Any = None
+    _count: tuple[int, float] = 0, 0.0
 
     def prepare(self) -> None:
         """Check all workers, and give them the question.
@@ -123,45 +109,68 @@ class Cluster:
             ToolchainError: E229; one of them would not answer as we do.
         """
         self.client.wait_for_workers(1, timeout=60)
-        for address, (version, digest) in self.client.run(_look, self.question).items():
-            if version != self.question.version:
-                raise _unusable(
-                    f"worker {address} has Atoll {version}, and this is {self.question.version}",
-                    "install the same version there",
-                )
-            if digest != self.question.digest:
-                raise _unusable(
-                    f"on worker {address}, installed descriptions or objectives say something else",
-                    "install the same packages there, and copy the files of objectives",
-                )
-        self.client.register_plugin(AskerOnWorker(self.question))
+        if self.signs:
+            packages = self.question.packages
+            for address, found in self.client.run(signs_of, packages, on_error="return").items():
+                if isinstance(found, BaseException):
+                    words = printable(str(found).partition("\n")[0])
+                    raise _unable(f"{address} does not run Atoll: {words}")
+                if why := difference(self.signs, found):
+                    raise _unable(f"{address} {why}")
+        for _ in range(2):  # the first time, workers import what they run
+            begin = time.monotonic()
+            self.client.run(on_worker.system)
+            self.trip = time.monotonic() - begin
+        question = replace(self.question, functions={})
+        asked = on_worker.Asked(self._name, question, self.functions, self.signs)
+        self._asked = self.client.submit(on_worker.keep, asked, key=self._name)
+
+    def end(self) -> None:
+        """Let workers that are still there forget the question."""
+        if self.signs and self.client.status == "running":
+            with suppress(*_GONE):
+                self.client.run(on_worker.forget, self._name, on_error="ignore")
+
+    @property
+    def workers(self) -> int:
+        """How many there were a moment ago, at least one."""
+        known, at = self._count
+        now = time.monotonic()
+        if not known or now - at > _SECONDS_BETWEEN_COUNTS:
+            known = max(1, self.client.scheduler_info(n_workers=0)["n_workers"])
+            self._count = known, now
+        return known
 
     def ask(self, points: Sequence[int], stage: str) -> Iterator[list[Row]]:
         """Yield the rows of a batch as soon as it is done."""
         waiting, left = deque(points), len(points)
-        coming = distributed.as_completed(loop=self.client.loop)
+        coming = _as_completed(self.client)
         sent: dict[str, list[int]] = {}
+        models = self._models(points, stage) if stage in RUNS and left else {}
 
-        def send(batch: list[int]) -> None:
+        def send(batch: list[int], *, alone: bool = False) -> None:
+            needed = [] if alone else [models[point] for point in batch if point in models]
             future = self.client.submit(
-                _answer, plugin_name(self.question), batch, stage, pure=False
+                on_worker.answer, self._asked, batch, stage, *needed, pure=False
             )
             sent[future.key] = batch
             coming.add(future)
 
-        most, suspects = 1 if stage in RUNS else _FIRST_BATCH, list[int]()
+        pace = Pace(_TRIPS_OF_A_BATCH * self.trip, 1 if stage in RUNS else _FIRST_BATCH)
+        suspects: list[int] = []
         while left:
-            ahead = _AHEAD * self.workers
-            while waiting and len(sent) < ahead:
-                size = min(most, -(-len(waiting) // ahead))
+            while waiting and len(sent) < _AHEAD * self.workers:
+                size = pace.size_of(len(waiting), self.workers)
                 send([waiting.popleft() for _ in range(size)])
             if alone := not sent:
-                send([suspects.pop()])
-            future = next(coming)
+                send([suspects.pop()], alone=True)
+            future, found = self._next(coming)
             batch = sent.pop(future.key)
+            if isinstance(found, on_worker.Unable):
+                raise _unable(found.why)
             if future.status == "finished":
-                rows, seconds = future.result()
-                most = _next_size(most, len(batch), seconds)
+                rows = found.rows
+                pace.learn(len(batch), found.seconds)
             elif future.status != "error":
                 raise CommClosedError("it went away")
             elif alone:
@@ -172,11 +181,80 @@ class Cluster:
             left -= len(rows)
             yield rows
 
+    def _next(self, coming: Any) -> tuple[distributed.Future, Any]:
+        """Return the next task that is done; say so, and at last give up, where no worker is left.
 
-def _next_size(size: int, points: int, seconds: float) -> int:
-    """Return how many points the next batch has, to take about a second."""
-    wanted = SECONDS_OF_A_BATCH * points / max(seconds, 1e-3)
-    return max(1, min(2 * size, round(wanted)))
+        Raises:
+            TimeoutError: all workers are gone.
+        """
+        begin = seen = time.monotonic()
+        while not coming.has_ready():
+            with coming.thread_condition:
+                coming.thread_condition.wait(0.1)
+            now = time.monotonic()
+            if now - max(begin, seen) < _SECONDS_OF_SILENCE:
+                continue
+            begin = now
+            if self.client.scheduler_info(n_workers=0)["n_workers"]:
+                seen = now
+            elif now - seen > _PATIENCE:
+                raise TimeoutError("no worker is left")
+            else:
+                tell("no worker is left, waiting for one")
+        found: tuple[distributed.Future, Any] = next(coming)
+        return found
+
+    def _models(self, points: Sequence[int], stage: str) -> dict[int, Any]:
+        """Have each model that points need built once, and return it, or what it will be."""
+        tell("asking which models are to be built")
+        share = -(-len(points) // self.workers)
+        parts = [points[begin : begin + share] for begin in range(0, len(points), share)]
+        submit = self.client.submit
+        futures = [
+            submit(on_worker.name_models, self._asked, part, stage, pure=False) for part in parts
+        ]
+        names: dict[int, str] = {}
+        for found in self.client.gather(futures, errors="skip"):
+            names |= found
+        builds: dict[str, Any] = {}
+        for point, name in sorted(names.items()):
+            if name not in builds:
+                key = f"atoll-model-{name}"
+                builds[name] = submit(on_worker.build_model, self._asked, point, stage, key=key)
+        tell(f"building {len(builds)} models, or fetching them")
+        return {point: builds[name] for point, name in names.items()}
+
+
+def _as_completed(client: distributed.Client) -> Any:
+    """Return what yields tasks with their results, fetched while others are waited for."""
+    return distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
+
+
+@dataclass
+class Pace:
+    """How many points a batch has, by how long those before took.
+
+    Attributes:
+        shortest: seconds that a batch takes at least, so that its worker has the next one in time.
+        most: points of the next batch.
+        seconds: of a point; None as long as nobody knows.
+    """
+
+    shortest: float
+    most: int
+    seconds: float | None = None
+
+    def size_of(self, waiting: int, workers: int) -> int:
+        """Return how many of the points that wait are a batch, so that all workers have some."""
+        enough = 1 if self.seconds is None else round(self.shortest / self.seconds)
+        fair, least = -(-waiting // (_AHEAD * workers)), -(-waiting // workers)
+        return min(self.most, max(fair, min(enough, least)))
+
+    def learn(self, points: int, seconds: float) -> None:
+        """Take into account how long a batch took."""
+        self.seconds = max(seconds, 1e-3) / points
+        wanted = max(SECONDS_OF_A_BATCH, self.shortest) / self.seconds
+        self.most = max(1, min(2 * self.most, round(wanted)))
 
 
 def _failure(point: int, fault: BaseException) -> Row:
@@ -186,6 +264,10 @@ def _failure(point: int, fault: BaseException) -> Row:
         return {"point": point, "status": KILLED, "fault": words}
     words = printable(f"an error of Atoll, please report it: {type(fault).__name__}: {fault}")
     return {"point": point, "status": CRASHED, "fault": words}
+
+
+def _unable(what: str) -> ToolchainError:
+    return _unusable(f"worker {what}", "install the same there, or leave that worker out")
 
 
 def _unusable(what: str, remedy: str) -> ToolchainError:
@@ -215,23 +297,20 @@ class Crew:
         if self.workers == 0 and self.scheduler is None:
             yield Alone(Asker(question))
             return
-        try:
-            pickle.loads(cloudpickle.dumps(question.functions))
-        except (TypeError, AttributeError, pickle.PicklingError) as fault:
-            raise UsageError(
-                "E244",
-                f"an objective cannot go to workers: {printable(str(fault))}",
-                remedy="use workers=0, or a function that holds nothing of this process",
-            ) from fault
+        functions = _pack(question.functions, far=self.scheduler is not None)
         with ExitStack() as ends:
             try:
                 client = ends.enter_context(self._client())
             except (*_GONE, ValueError, TypeError, ImportError, RuntimeError) as fault:
                 raise self._error_of(fault) from fault
             try:
-                cluster = Cluster(client, question)
+                signs = signs_of(question.packages) if self.scheduler else {}
+                cluster = Cluster(client, question, functions, signs)
+                ends.callback(cluster.end)
                 with nullcontext() if self.scheduler else _interrupts_later():
                     cluster.prepare()
+                if link := _dashboard(client):
+                    announce(f"what the workers do: {link}")
                 yield cluster
             except _GONE as fault:
                 raise self._error_of(fault) from fault
@@ -252,9 +331,14 @@ class Crew:
             with distributed.Client(self.scheduler, timeout=10, set_as_default=False) as client:
                 yield client
             return
-        settings = {"distributed.scheduler.allowed-failures": 1}
+        settings = {
+            "distributed.scheduler.allowed-failures": 1,
+            # After which a worker that begins again would be given up, on a busy machine as well.
+            "distributed.deploy.lost-worker-timeout": _PATIENCE,
+        }
         with ExitStack() as ends:
-            with dask.config.set(settings), _interrupts_later():
+            ends.enter_context(dask.config.set(settings))
+            with _interrupts_later():
                 cluster = ends.enter_context(
                     distributed.LocalCluster(
                         n_workers=self.workers,
@@ -266,6 +350,46 @@ class Crew:
                 )
                 client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
             yield client
+
+
+def _pack(functions: Mapping[str, Function], *, far: bool) -> bytes:
+    """Return functions as bytes; far away, also what their modules define, if it can travel.
+
+    Raises:
+        UsageError: E244; one of them holds what is of this process alone.
+    """
+    names = {str(getattr(each, "__module__", "")) for each in functions.values()}
+    modules = [sys.modules[name] for name in sorted(names & sys.modules.keys())]
+    own = [each for each in modules if far and not is_installed(each)]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        with suppress(*_NOT_PICKLED):
+            return _try_pickling(functions)
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+    try:
+        return _try_pickling(functions)
+    except _NOT_PICKLED as fault:
+        raise UsageError(
+            "E244",
+            f"an objective cannot go to workers: {printable(str(fault))}",
+            remedy="use workers=0, or a function that holds nothing of this process",
+        ) from fault
+
+
+def _try_pickling(functions: Mapping[str, Function]) -> bytes:
+    data: bytes = cloudpickle.dumps(functions)
+    pickle.loads(data)
+    return data
+
+
+def _dashboard(client: distributed.Client) -> str | None:
+    """Return the address of Dask's dashboard, None if the scheduler has none."""
+    if "dashboard" not in client.scheduler_info(n_workers=0)["services"]:
+        return None
+    return str(client.dashboard_link) if client.run_on_scheduler(find_spec, "bokeh") else None
 
 
 @contextmanager

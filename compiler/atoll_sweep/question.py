@@ -2,7 +2,6 @@
 """What a sweep asks of each point, as data that goes to any worker."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,8 +10,6 @@ from pathlib import Path
 
 import atoll
 from atoll.api.requests import options_of
-from atoll.description.faults import Faults
-from atoll.description.layers import layer_files
 from atoll.description.loader import override
 from atoll.description.share import find_soc
 from atoll.description.sweep import (
@@ -30,6 +27,8 @@ from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_o
 from atoll.diagnostics.open_texts import OPEN_TEXTS
 from atoll.memory.algorithms import PLANNERS
 from atoll.plugins.loading import load
+from atoll_sweep.files import below, files_of, lay_out, named_below, texts_in, words_in
+from atoll_sweep.installed import names_in
 
 Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
 """A user's objective: gets a chip and the compiled networks by name; less is better."""
@@ -44,27 +43,46 @@ class Question:
         folder: that its paths are relative to.
         networks: the files of its networks by name.
         functions: a user's objectives by name.
-        texts: descriptions that the chips are made of, by absolute path, as they are now.
+        files: that these and the chips name, by absolute path, as they are now.
+        packages: that they name, which are installed.
         digest: of all that the answers depend on but functions that are given beside the file.
         version: of Atoll.
+        elsewhere: the folder that the files have been laid out in; empty where they have not been.
     """
 
     document: str
     folder: str
     networks: Mapping[str, bytes]
     functions: Mapping[str, Function]
-    texts: Mapping[str, str]
+    files: Mapping[str, bytes]
+    packages: tuple[str, ...]
     digest: str
     version: str = atoll.__version__
+    elsewhere: str = ""
 
     @contextmanager
     def open_texts(self) -> Iterator[None]:
-        """Let descriptions say what they said when the sweep began, here or on another machine."""
-        token = OPEN_TEXTS.set({Path(path): text for path, text in self.texts.items()})
+        """Let descriptions say what they said when the sweep began."""
+        token = OPEN_TEXTS.set({} if self.elsewhere else texts_in(self.files))
         try:
             yield
         finally:
             OPEN_TEXTS.reset(token)
+
+    def laid_out(self, folder: Path) -> "Question":
+        """Lay the files out in a folder, and return the question that is asked there.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        lay_out(self.files, folder)
+        place = below(folder, self.folder)
+        place.mkdir(parents=True, exist_ok=True)
+        document = json.loads(self.document)
+        networks = document.pop("networks")
+        moved = json.loads(named_below(json.dumps(document), self.files, folder))
+        text = json.dumps(moved | {"networks": networks})
+        return replace(self, document=text, folder=str(place), elsewhere=str(folder))
 
     def sweep(self) -> Sweep:
         """Read the sweep file."""
@@ -95,13 +113,16 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
     faults += _wrong_requests(sweep)
     if faults:
         raise DescriptionError.all(dict.fromkeys(faults))
+    files = files_of(sweep, chip_names(sweep))
+    objectives = (("", each) for each in sweep.model.objectives)
     return Question(
         _document_of(sweep),
         str(sweep.folder.resolve()),
         networks,
         functions,
-        dict(_texts_of(sweep, chips)),
-        digest_of(sweep, networks, chips),
+        files,
+        names_in((*words_in(files), *objectives)),
+        _digest_of(sweep, networks, files, chips),
     )
 
 
@@ -122,18 +143,22 @@ def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
         yield atoll.load_soc(find_soc(name, sweep.folder, at))
 
 
-def digest_of(sweep: Sweep, networks: Mapping[str, bytes], chips: list[atoll.Soc]) -> str:
-    """Return a digest of a sweep file, its objectives' files, networks, chips and their parts."""
+def _digest_of(
+    sweep: Sweep,
+    networks: Mapping[str, bytes],
+    files: Mapping[str, bytes],
+    chips: list[atoll.Soc],
+) -> str:
+    """Return a digest of a sweep file, its networks, its files, its chips and their parts."""
     sign = sha256(_document_of(sweep).encode())
-    for each in sweep.model.objectives:
-        if "/" in each:
-            sign.update((sweep.folder / each.rpartition(":")[0]).read_bytes())
     for name, data in networks.items():
         sign.update(name.encode() + sha256(data).digest())
+    for path, data in files.items():
+        sign.update(Path(path).name.encode() + sha256(data).digest())
     for chip in chips:
         sign.update(json.dumps(plain(chip._root)).encode())
-        for path in _part_files(chip):
-            sign.update(read_text(path).encode())
+        for part in _part_files(chip):
+            sign.update(read_text(part).encode())
     return sign.hexdigest()
 
 
@@ -142,15 +167,6 @@ def _part_files(chip: atoll.Soc) -> Iterator[Path]:
     if (source := chip._resolved.source) is not None:
         for parts in (source.accelerators, source.cores, source.function_units):
             yield from (part.path for part in parts.values())
-
-
-def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]:
-    """Yield all descriptions that chips are made of, by absolute path."""
-    for name in chip_names(sweep):
-        for path, _ in layer_files(find_soc(name, sweep.folder), Faults()):
-            yield os.path.normpath(path.absolute()), read_text(path)
-    for path in (path for chip in chips for path in _part_files(chip)):
-        yield os.path.normpath(path.absolute()), read_text(path)
 
 
 def chip_names(sweep: Sweep) -> list[str]:

@@ -5,16 +5,21 @@ The rows of a stage come in parts, each written whole or not at all; when the st
 are one file in the order of their points, and the parts are gone.
 """
 
+import errno
+import fcntl
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 import pyarrow as pa
 
 from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import UsageError
-from atoll.utils.files import unwritable, write_text
+from atoll.utils.files import require_writable, unwritable
 from atoll_sweep.asker import CRASHED, KILLED, Row
 from atoll_sweep.question import Question
 from atoll_sweep.table import (
@@ -29,8 +34,8 @@ from atoll_sweep.table import (
 MARKER, FIRST = "sweep.json", "results"
 """What tells the folder of a sweep, and the name of the table that has all its points."""
 
-AGAIN = ("E041", "E111", KILLED, CRASHED)
-"""What `--resume` asks again: a user's own code that failed, and what broke."""
+AGAIN = ("E041", "E070", "E077", "E092", "E100", "E111", KILLED, CRASHED)
+"""What `--resume` asks again: a user's own code or a tool that failed, and what broke."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +96,56 @@ class Results:
         return sorted(self._part_folder.glob("[0-9]*.parquet"))
 
 
-def begin(folder: Path, question: Question) -> None:
-    """Take a folder that `require_folder` let pass.
+@contextmanager
+def hold(folder: Path, question: Question) -> Iterator[None]:
+    """Take a folder that `require_folder` let pass, and keep others out until the block ends.
+
+    The lock is on the marker, and ends with this process.
 
     Raises:
-        UsageError: E092; it cannot be written.
+        UsageError: E092, it cannot be written; E246, another process is computing into it.
     """
+    sweep = {"folder": question.folder, "sweep": json.loads(question.document)}
+    text = json.dumps(_signs(question) | sweep, indent=2) + "\n"
+    with ExitStack() as ends:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            marker = ends.enter_context((folder / MARKER).open("ab", buffering=0))
+            _lock(marker)
+            if not os.fstat(marker.fileno()).st_size:
+                _fill(marker, text.encode())
+        except BlockingIOError as fault:
+            raise UsageError(
+                "E246",
+                f"another process is computing points into {folder}",
+                remedy="wait until it has ended, or name another folder with -o",
+            ) from fault
+        except OSError as fault:
+            raise unwritable(folder, fault) from fault
+        require_writable(folder / f"{FIRST}.parquet", lambda _: True)
+        yield
+
+
+def _lock(marker: FileIO) -> None:
+    """Lock a file, unless its disk knows no locks."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
     except OSError as fault:
-        raise unwritable(folder, fault) from fault
-    if not (folder / MARKER).is_file():
-        sweep = {"folder": question.folder, "sweep": json.loads(question.document)}
-        write_text(folder / MARKER, json.dumps(_signs(question) | sweep, indent=2) + "\n")
+        if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            raise
+
+
+def _fill(marker: FileIO, data: bytes) -> None:
+    """Write a file, or leave it empty."""
+    try:
+        if marker.write(data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        with suppress(OSError):
+            marker.truncate(0)
+        raise
 
 
 def require_folder(folder: Path, question: Question, *, resume: bool) -> None:
@@ -113,7 +155,8 @@ def require_folder(folder: Path, question: Question, *, resume: bool) -> None:
         UsageError: E092, it is none; E246, it has other files, results of another sweep, or results
             of this one without `resume`.
     """
-    if (folder / MARKER).is_file():
+    marker = folder / MARKER
+    if marker.is_file() and marker.stat().st_size:
         known, said = _marker_in(folder), _signs(question)
         if {key: known.get(key) for key in said} != said:
             raise UsageError(
@@ -130,7 +173,7 @@ def require_folder(folder: Path, question: Question, *, resume: bool) -> None:
             )
         return
     try:
-        others = folder.exists() and next(folder.iterdir(), None)
+        others = folder.exists() and any(path.name != MARKER for path in folder.iterdir())
     except OSError as fault:
         raise unwritable(folder, fault) from fault
     if others:

@@ -15,7 +15,7 @@ from atoll_sweep.answers import Answers
 from atoll_sweep.asker import Row
 from atoll_sweep.crew import Askers, Crew
 from atoll_sweep.question import Function, Question, question_of
-from atoll_sweep.results import FIRST, Results, begin, require_folder
+from atoll_sweep.results import FIRST, Results, hold, require_folder
 from atoll_sweep.search import GENERATION, propose
 from atoll_sweep.space import draw
 from atoll_sweep.table import schema_of, schema_of_runs, with_runs
@@ -87,8 +87,7 @@ def run(
     results = Results(folder, FIRST, schema_of(sweep, question.document, names))
     require_folder(folder, question, resume=resume)
     objectives = (*sweep.model.objectives, *functions)
-    with crew.ready(question) as askers:
-        begin(folder, question)
+    with crew.ready(question) as askers, hold(folder, question):
         with _keeper(results, question, sweep.points) as keeper:
             if sweep.model.search.method in GENERATION:
                 _search(sweep, objectives, askers, keeper)

@@ -3,22 +3,23 @@
 
 import json
 import os
+import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import dask
 import pytest
+from tests.slow_links import Relay, scheduler, slow_cluster, worker
 from tests.unit.sweep.sweeps import small
 
 import atoll
-from atoll_sweep import crew
+from atoll_sweep import crew, on_worker
 
 AXES = {
     "devices.npu.params.output_lanes": [4, 5, 8],
@@ -39,45 +40,6 @@ def table(folder: Path) -> bytes:
     return (folder / "results.parquet").read_bytes()
 
 
-@contextmanager
-def started(*words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a part of a cluster, and end it with all that it started."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-@contextmanager
-def scheduler() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    words = ("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-    with started(*words) as process:
-        for _ in range(300):
-            with socket.socket() as trial:
-                if trial.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield address, process
-
-
-def worker(address: str) -> Any:
-    return started(
-        *("worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--nworkers", "1"),
-        *("--no-dashboard", "--local-directory", os.environ.get("TMPDIR", "/tmp")),
-    )
-
-
 def test_workers_of_this_computer_make_the_same_table_and_may_die(
     expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +55,7 @@ def test_workers_of_this_computer_make_the_same_table_and_may_die(
             yield rows
 
     monkeypatch.setattr(crew.Cluster, "ask", ask)
-    monkeypatch.setattr(crew, "_next_size", lambda size, points, seconds: 4)
+    monkeypatch.setattr(crew.Pace, "size_of", lambda self, waiting, workers: min(4, waiting))
     atoll.sweep(SWEEP, tmp_path / "out", workers=2)
     assert killed
     assert table(tmp_path / "out") == expected
@@ -107,20 +69,22 @@ def dies_at_one_point(soc: atoll.Soc, made: object) -> float:
 
 @pytest.mark.slow
 def test_a_point_at_which_workers_die_is_a_row(tmp_path: Path) -> None:
+    """Also where a worker needs longer to begin again than Dask would wait."""
     axes = {"pools.shared.size": ["8 KiB", "16 KiB", "32 KiB", "64 KiB"]}
-    found = atoll.sweep(
-        small(axes=axes),
-        tmp_path / "out",
-        workers=1,
-        objectives={"dies": dies_at_one_point},
-    )
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"}):
+        found = atoll.sweep(
+            small(axes=axes),
+            tmp_path / "out",
+            workers=1,
+            objectives={"dies": dies_at_one_point},
+        )
     assert [row["status"] for row in found.rows()] == ["ok", "E234", "ok", "ok"]
 
 
 def test_a_cluster_that_others_started(
     expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "_next_size", lambda size, points, seconds: 2)
+    monkeypatch.setattr(crew.Pace, "size_of", lambda self, waiting, workers: min(2, waiting))
     with scheduler() as (address, process), worker(address), worker(address):
         atoll.sweep(SWEEP, tmp_path / "whole", scheduler=address)
         assert table(tmp_path / "whole") == expected
@@ -150,25 +114,245 @@ def test_an_error_of_atoll_is_a_row_of_its_point(
 ) -> None:
     axes = {"pools.shared.size": ["8 KiB", "16 KiB", "32 KiB", "64 KiB"]}
 
-    def answer(name: str, points: list[int], stage: str) -> Any:
-        return [{"point": one, "status": "ok"} if one != 1 else [][one] for one in points], 1.0
+    def answer(asked: object, points: list[int], stage: str) -> Any:
+        rows = [{"point": one, "status": "ok"} if one != 1 else [][one] for one in points]
+        return on_worker.Answers(rows, 1.0)
 
-    monkeypatch.setattr(crew, "_answer", answer)
+    monkeypatch.setattr(on_worker, "answer", answer)
     found = atoll.sweep(small(axes=axes, stages={"estimate": "all"}), tmp_path / "out", workers=1)
     assert [row["status"] for row in found.rows()] == ["ok", "crashed", "ok", "ok"]
     assert "IndexError" in str(found.rows()[1]["fault"])
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SCORE = """
+import json
+import prices
+from pathlib import Path
+
+def price(soc, compiled):
+    table = json.loads(Path(__file__).with_name("table.json").read_text())
+    if soc.pool_size_bytes["shared"] == 64 * 1024:
+        raise ValueError("too large")
+    return prices.of(soc) * table["factor"]
+"""
+
+
+@pytest.fixture
+def far_sweep(tmp_path: Path) -> Path:
+    """A sweep with all kinds of files: also a chip and an accelerator, named absolutely."""
+    folder = tmp_path / "author" / "sweep"
+    own = tmp_path / "author" / "own"
+    folder.mkdir(parents=True)
+    own.mkdir()
+    for name in ("tern.sv", "tern.py"):
+        shutil.copy(EXAMPLES / "07_own_accelerator" / name, own)
+    text = (EXAMPLES / "07_own_accelerator" / "tern.yaml").read_text()
+    (own / "tern.yaml").write_text(text.replace(": tern:", ": ./tern.py:"))
+    (folder / "score.py").write_text(SCORE)
+    (folder / "prices.py").write_text("def of(soc):\n    return soc.host_clock_hz\n")
+    (folder / "table.json").write_text(json.dumps({"factor": 3}))
+    chip = (EXAMPLES / "07_own_accelerator" / "chip.yaml").read_text()
+    chip = chip.replace("../../socs/lagoon.yaml", "lagoon").replace(
+        "./tern.yaml", f"{own}/tern.yaml"
+    )
+    (folder / "chip.yaml").write_text(chip)
+    asked = small(
+        soc=str(folder / "chip.yaml"),
+        networks=[str(EXAMPLES / "07_own_accelerator" / "network.tflite")],
+        axes={
+            "pools.shared.size": ["32 KiB", "64 KiB"],
+            "devices.npu.accelerator": ["reef", "./missing.yaml"],
+        },
+        objectives=["cycles", f"{folder}/score.py:price"],
+    )
+    (folder / "sweep.yaml").write_text(json.dumps(asked))
+    return folder
+
+
+def test_files_travel_to_workers_that_see_none_of_them(
+    far_sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = far_sweep.parents[1] / "away"
+    real = crew.Cluster.prepare
+
+    def prepare(self: crew.Cluster) -> None:
+        real(self)
+        far_sweep.parent.rename(away)
+
+    there = tmp_path / "there"
+    there.mkdir()
+    with scheduler() as (address, _), worker(address, folder=there):
+        alone = atoll.sweep(far_sweep / "sweep.yaml", tmp_path / "alone", workers=0)
+        monkeypatch.setattr(crew.Cluster, "prepare", prepare)
+        far = atoll.sweep(far_sweep / "sweep.yaml", tmp_path / "far", scheduler=address)
+        assert not list(there.rglob("sweep-*")), "files go when the sweep ends"
+    assert [row["status"] for row in alone.rows()] == ["ok", "E001", "ok", "E001"]
+    assert [row[f"{far_sweep}/score.py:price"] is None for row in alone.rows()] == [
+        False,
+        *[True] * 3,
+    ]
+    assert f"({far_sweep}/score.py, line" in alone.rows()[2]["fault"]
+    assert far.rows() == alone.rows()
+    assert table(tmp_path / "far") == table(tmp_path / "alone")
+
+
+def test_what_cannot_travel_is_named(far_sweep: Path, tmp_path: Path) -> None:
+    plug_in = tmp_path / "plug_in"
+    plug_in.mkdir()
+    (plug_in / "of_a_plug_in.py").write_text("def price(soc, compiled):\n    return 1.0\n")
+    asked = small(objectives=["of_a_plug_in:price"])
+    here = {**os.environ, "PYTHONPATH": f"{plug_in}:{os.environ['PYTHONPATH']}"}
+    (tmp_path / "sweep.yaml").write_text(json.dumps(asked))
+    with scheduler() as (address, _), worker(address):
+        words = ["sweep", "sweep.yaml", "-o", "out", "--scheduler", address]
+        done = subprocess.run(
+            [sys.executable, "-m", "atoll", *words],
+            cwd=tmp_path,
+            env=here,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 1
+    assert "lacks the package 'of_a_plug_in'" in done.stderr
+    assert "E229" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_slow_messages_change_nothing(expected: bytes, tmp_path: Path) -> None:
+    with slow_cluster(2, delay=0.03) as way:
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address)
+    assert table(tmp_path / "out") == expected
+
+
+@pytest.mark.slow
+def test_a_connection_that_breaks_and_comes_back(
+    expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = crew.Cluster.ask
+    with scheduler() as (address, _), worker(address):
+        way = Relay(("127.0.0.1", int(address.rpartition(":")[2])), 0.0)
+
+        def ask(self: Any, points: Any, stage: str) -> Any:
+            for number, rows in enumerate(real(self, points, stage)):
+                yield rows
+                if number == 2:
+                    way.cut()
+
+        monkeypatch.setattr(crew.Cluster, "ask", ask)
+        with pytest.raises(atoll.ToolchainError, match="cannot be used"):
+            atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address)
+        monkeypatch.setattr(crew.Cluster, "ask", real)
+        way.join()
+        assert not atoll.load_sweep(tmp_path / "out").finished
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address, resume=True)
+        way.close()
+    assert table(tmp_path / "out") == expected
+
+
+def processes_of(session: int) -> list[int]:
+    """Return the processes of a session that are not zombies."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            words = status.read_text().rpartition(")")[2].split()
+            if int(words[3]) == session and words[0] != "Z":
+                found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_command_leaves_no_process_and_all_finished_points(
+    expected: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.yaml").write_text(json.dumps(SWEEP))
+    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "atoll", *words], stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    while process.poll() is None and not list(tmp_path.glob("out/sweep.json")):
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 120
+    while processes_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not processes_of(process.pid)
+    atoll.sweep(tmp_path / "sweep.yaml", tmp_path / "out", workers=0, resume=True)
+    assert table(tmp_path / "out") == expected
+
+
+def size_of_pool(soc: atoll.Soc, made: object) -> float:
+    return soc.pool_size_bytes["shared"]
+
+
+WATCH = """
+import os, sys
+
+def note(event, words):
+    if event == "subprocess.Popen" and "--top-module" in map(str, words[1]):
+        with open(os.environ["ATOLL_TEST_BUILDS"], "a") as file:
+            file.write("built\\n")
+
+sys.addaudithook(note)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
+    """Each worker has a cache of its own, as on machines of their own."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(WATCH)
+    built = tmp_path / "built"
+    asked = small(
+        axes={
+            "devices.npu.params.output_lanes": [4, 8],
+            "pools.shared.size": ["16 KiB", "20 KiB"],
+        },
+        stages={"plan": "all", "rtl": 4},
+    )
+    with scheduler() as (address, _), ExitStack() as ends:
+        for number in range(2):
+            folder = tmp_path / f"machine{number}"
+            folder.mkdir()
+            environment = {
+                "XDG_CACHE_HOME": str(folder),
+                "ATOLL_TEST_BUILDS": str(built),
+                "PYTHONPATH": f"{tmp_path / 'site'}:{os.environ['PYTHONPATH']}",
+            }
+            ends.enter_context(worker(address, folder=folder, environment=environment))
+        apart = {"pool": size_of_pool}
+        found = atoll.sweep(asked, tmp_path / "out", scheduler=address, objectives=apart)
+    assert [row["rtl.status"] for row in found.rows()] == ["ok"] * 4
+    assert built.read_text().count("built") == 2
+
+
 def test_workers_that_would_answer_otherwise_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {"tcp://other": ("0.0.1", "")}
-    monkeypatch.setattr("distributed.Client.run", lambda *words: found)
-    with pytest.raises(atoll.ToolchainError, match=r"worker tcp://other has Atoll 0\.0\.1"):
-        atoll.sweep(SWEEP, tmp_path / "out", workers=1)
-    found["tcp://other"] = (atoll.__version__, "other files")
-    with pytest.raises(atoll.ToolchainError, match="installed descriptions or objectives"):
-        atoll.sweep(SWEEP, tmp_path / "out", workers=1, resume=True)
+    real = crew.Cluster.prepare
+
+    def prepare_with(signs: dict[str, str]) -> Any:
+        def prepare(self: crew.Cluster) -> None:
+            self.signs = {**self.signs, **signs}
+            real(self)
+
+        return prepare
+
+    with scheduler() as (address, _), worker(address):
+        for what, sign, words in (
+            ("Atoll", "0.0.1", r"has Atoll .*, and this is 0\.0\.1"),
+            ("the files of Atoll", "0" * 64, "has the files of Atoll in another version"),
+            ("the package 'numpy'", "1.0", r"has the package 'numpy' .*, and this is 1\.0"),
+        ):
+            monkeypatch.setattr(crew.Cluster, "prepare", prepare_with({what: sign}))
+            with pytest.raises(atoll.ToolchainError, match=words):
+                atoll.sweep(SWEEP, tmp_path / "out", scheduler=address)
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_objective_that_cannot_go_to_workers(tmp_path: Path) -> None:

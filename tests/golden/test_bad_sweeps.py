@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.sweep.sweeps import small
 
 import atoll
 from atoll.diagnostics.errors import AtollError
@@ -27,3 +28,18 @@ def test_message(
     assert not (tmp_path / "out").exists(), "nothing was begun"
     said = str(caught.value).replace(f"{ROOT}/", "")
     golden((BAD / name).with_suffix(".txt"), f"{said}\n")
+
+
+def test_files_that_are_too_large(
+    golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "score.py").write_text("def price(soc, made):\n    return open('table.bin')\n")
+    with (tmp_path / "table.bin").open("wb") as table:
+        table.truncate(2**26)
+    asked = small(objectives=["./score.py:price"])
+    with pytest.raises(AtollError) as caught:
+        atoll.sweep(asked, tmp_path / "out", workers=0)
+    assert not (tmp_path / "out").exists(), "nothing was begun"
+    said = str(caught.value).replace(f"{tmp_path}/", "")
+    golden(BAD / "files_too_large.txt", f"{said}\n")

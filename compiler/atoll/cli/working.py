@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from atoll.diagnostics.progress import Progress, duration, line, report_to
+from atoll.diagnostics.progress import Progress, announce_to, duration, line, report_to
 from atoll.diagnostics.shown import columns_of, printable, window
 
 SECONDS_BETWEEN = 5.0
@@ -17,6 +17,7 @@ LIVE_SECONDS = 0.5
 
 _DUMB = ("dumb", "unknown")
 _COLUMNS = 80
+_CLEAR = "\r\x1b[K"
 
 
 @contextmanager
@@ -27,7 +28,7 @@ def show_work(first: str) -> Iterator[Progress]:
     thread = Thread(target=_live if _alive() else _lines, args=(shown, over), daemon=True)
     thread.start()
     try:
-        with report_to(shown.tell):
+        with report_to(shown.tell), announce_to(_announce):
             yield shown.tell
     finally:
         over.set()
@@ -84,7 +85,11 @@ def _live(shown: Shown, over: Event) -> None:
             text = shown.within(_columns() - 1)
             print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
     finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def _announce(what: str) -> None:
+    _print(f"{_CLEAR if _alive() else ''}{printable(what)}")
 
 
 def _columns() -> int:

@@ -48,6 +48,24 @@ def tell(what: str, /, *, left: float | None = None) -> None:
     _current.get()(what, left=left)
 
 
+_announce: ContextVar[Callable[[str], None]] = ContextVar("_announce", default=silent)
+
+
+@contextmanager
+def announce_to(show: Callable[[str], None]) -> Iterator[None]:
+    """Let `announce` reach `show` until the block ends."""
+    token = _announce.set(show)
+    try:
+        yield
+    finally:
+        _announce.reset(token)
+
+
+def announce(what: str) -> None:
+    """Say something that stays, to whoever listens."""
+    _announce.get()(what)
+
+
 def line(what: str, left: float | None) -> str:
     """Return what all progress looks like: what, how far, how long still."""
     if left is None:

@@ -4,6 +4,7 @@
 import hashlib
 import inspect
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from atoll.diagnostics.errors import AtollError, SourceLoc
 MOST_TEXT = 300
 """Characters of an exception that a message repeats."""
 _OWN = ("atoll", "atoll_sim")
-_NOT_FOREIGN = (*_OWN, "importlib", "contextlib", "inspect")
+_NOT_FOREIGN = (*_OWN, "atoll_sweep", "importlib", "contextlib", "inspect")
 _LOAD_REMEDY = (
     "install the package that provides it or name its folder in PYTHONPATH, "
     "or correct the 'module:Attribute' name"
@@ -93,14 +94,17 @@ def foreign_code(
     """Turn what the code of a plug-in raises into one error that begins with `what`.
 
     Nobody knows what such code raises; here, and nowhere else, every exception is caught.
-    Exceptions of the types `passing` and Atoll's own errors go through.
+    Exceptions of the types `passing` and Atoll's own errors go through, and Ctrl-C, which the main
+    thread alone hears.
     """
-    through: tuple[type[BaseException], ...] = (AtollError, *passing)
+    through: tuple[type[BaseException], ...] = (AtollError, GeneratorExit, *passing)
+    if threading.current_thread() is threading.main_thread():
+        through += (KeyboardInterrupt,)
     try:
         yield
     except through:
         raise
-    except (Exception, SystemExit) as fault:
+    except BaseException as fault:
         raise AtollError(code, f"{what}: {fault_text(fault)}", at=at, remedy=remedy) from fault
 
 

@@ -66,7 +66,12 @@ def replace_file(path: Path) -> Iterator[Path]:
         UsageError: E092, see `write_bytes`.
     """
     with _temporary(path) as (temporary, target):
-        yield temporary
+        try:
+            yield temporary
+        except OSError as fault:
+            if fault.errno not in DISK_FAULTS:
+                raise
+            raise unwritable(path, OSError(fault.errno, os.strerror(fault.errno))) from fault
         _rename(temporary, target, path)
 
 

@@ -26,6 +26,9 @@ from atoll_sim.shadow import memory as shadow
 
 TOP = "atoll_chip"
 WHAT = "the simulation"
+PLACE = "chips/"
+"""Folder below the cache."""
+
 MODEL = Path(__file__).parents[1] / "model"
 FAULTS = MODEL.with_name("faults")
 MAIN = (MODEL / "main.cpp", MODEL / "memory_map.cpp")
@@ -71,18 +74,32 @@ def build_model(
         SimulationError: the chip cannot be simulated.
         ToolchainError: a tool is missing or fails.
     """
-    if not external_host:
-        check_cores(soc)
-    check_engines(soc, stand_ins)
-    planned = plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
-    chip = replace(planned, waves=waves is not None, faults=faults)
+    chip = _chip(soc, external_host=external_host, stand_ins=stand_ins)
+    chip = replace(chip, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
     return build_executable(
         design_of(chip, waves),
-        "chips/",
+        PLACE,
         tell=lambda step, /, *, left=None: progress(f"{title}: {step}", left=left),
         blame=partial(blame_devices, soc),
     )
+
+
+def name_of(soc: ResolvedSoc, *, external_host: bool, stand_ins: frozenset[str]) -> str:
+    """Return the folder below the cache of what `build_model` returns for the same.
+
+    Raises:
+        SimulationError: the chip cannot be simulated.
+    """
+    chip = _chip(soc, external_host=external_host, stand_ins=stand_ins)
+    return f"{PLACE}{design_of(chip, None).digest()}"
+
+
+def _chip(soc: ResolvedSoc, *, external_host: bool, stand_ins: frozenset[str]) -> Chip:
+    if not external_host:
+        check_cores(soc)
+    check_engines(soc, stand_ins)
+    return plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
 
 
 def design_of(chip: Chip, waves: WaveFormat | None) -> Design:

@@ -161,13 +161,41 @@ def build_executable(
         ToolchainError: a tool is missing or fails.
     """
     final = cache_folder() / f"{place}{design.digest()}"
-    with only_builder(final):
-        if not _intact(final):
-            with temporary_folder() as folder:
-                _build(folder / "new", design, tell, blame)
-                shutil.rmtree(final, ignore_errors=True)
-                (folder / "new").rename(final)
+    with _missing(final) as new:
+        if new:
+            _build(new, design, tell, blame)
     return final / "model"
+
+
+def keep_executable(name: str, data: bytes) -> None:
+    """Keep an executable that was built elsewhere.
+
+    Args:
+        name: its folder below the cache, with the digest of its design.
+        data: the file.
+
+    Raises:
+        UsageError: E092; the cache is not writable.
+    """
+    with _missing(cache_folder() / name) as new:
+        if new:
+            new.mkdir()
+            (new / "model").write_bytes(data)
+            (new / "model").chmod(0o755)
+            _mark_complete(new)
+
+
+@contextmanager
+def _missing(final: Path) -> Iterator[Path | None]:
+    """Yield the folder that becomes `final`, to be made and filled; None if it is whole."""
+    with only_builder(final):
+        if _intact(final):
+            yield None
+            return
+        with temporary_folder() as folder:
+            yield folder / "new"
+            shutil.rmtree(final, ignore_errors=True)
+            (folder / "new").rename(final)
 
 
 def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
@@ -207,6 +235,10 @@ def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
     call_tool(make, design.what, watch)
     (objects / "model").replace(folder / "model")
     shutil.rmtree(objects)
+    _mark_complete(folder)
+
+
+def _mark_complete(folder: Path) -> None:
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
 
 

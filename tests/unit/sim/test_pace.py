@@ -16,7 +16,7 @@ from atoll.cli import working as cli_progress
 from atoll.cli.working import Shown, show_work
 from atoll.cost.estimate import estimates_of
 from atoll.description.build import Build, BuildRequests
-from atoll.diagnostics.progress import Steps, duration, line, report_to
+from atoll.diagnostics.progress import Steps, announce, duration, line, report_to
 from atoll.diagnostics.shown import columns_of
 from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -270,6 +270,21 @@ def test_quick_work_is_silent_and_long_work_is_announced(
         progress("long", left=60.0)
         progress("longer", left=70.0)
     assert capsys.readouterr().err == "long, about 1 min 0 s left (0 s)\n"
+
+
+def test_what_is_announced_stays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with show_work("beginning"):
+        announce("see http://x\x1b[2J")
+    assert capsys.readouterr().err == "see http://x\\x1b[2J\n"
+    monkeypatch.setattr(cli_progress, "_alive", lambda: True)
+    monkeypatch.setattr(cli_progress, "LIVE_SECONDS", 60)
+    with show_work("beginning"):
+        announce("see")
+    assert capsys.readouterr().err == "\r\x1b[Ksee\n\r\x1b[K", "in place of the live line"
+    announce("nobody listens")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:

@@ -2,7 +2,11 @@
 """Sweeps in one process: what a row says, what is kept, and what interrupts them."""
 
 import errno
+import json
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,10 @@ import atoll
 from atoll.utils.remember import forget
 from atoll_sweep import results as results_module
 from atoll_sweep import sweeping
+from atoll_sweep.api import sweep_of
 from atoll_sweep.asker import Asker
 from atoll_sweep.question import question_of
+from atoll_sweep.results import hold
 from atoll_sweep.table import write_table
 
 
@@ -442,3 +448,65 @@ def test_without_dask_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_pat
             ask()
         (fault,) = caught.value.faults
         assert (fault.code, fault.remedy) == ("E213", "install it with: pip install 'atoll[sweep]'")
+
+
+def test_one_process_at_a_time_computes_into_a_folder(tmp_path: Path) -> None:
+    sweep = sweep_of(small(), tmp_path)
+    question = question_of(sweep, {})
+    refused = pytest.raises(atoll.UsageError, match="another process is computing")
+    with hold(tmp_path / "out", question), refused as caught:
+        atoll.sweep(small(), tmp_path / "out", workers=0, resume=True)
+    assert caught.value.faults[0].code == "E246"
+    assert atoll.sweep(small(), tmp_path / "out", workers=0, resume=True).finished
+
+
+def test_a_sweep_that_ended_before_its_marker_was_whole(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sweep.json").touch()
+    assert atoll.sweep(small(), tmp_path / "out", workers=0).finished
+
+
+def test_a_full_disk_is_an_error_of_its_own(tmp_path: Path, monkeypatch: Any) -> None:
+    def full(*words: object, **named: object) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: ...")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    with pytest.raises(atoll.UsageError, match="No space left on device") as caught:
+        atoll.sweep(small(), tmp_path / "out", workers=0)
+    assert caught.value.faults[0].code == "E092"
+    monkeypatch.undo()
+    assert atoll.sweep(small(), tmp_path / "out", workers=0, resume=True).finished
+
+
+@pytest.mark.parametrize("name", ["SystemExit", "KeyboardInterrupt", "CancelledError"])
+def test_whatever_an_objective_raises_is_its_fault(tmp_path: Path, name: str) -> None:
+    """On workers, whose points are computed beside the main thread."""
+    text = f"from asyncio import CancelledError\ndef price(soc, made):\n    raise {name}(3)\n"
+    (tmp_path / "score.py").write_text(text)
+    asked = small(objectives=["./score.py:price"])
+    rows: list[dict[str, Any]] = []
+
+    def compute() -> None:
+        rows.extend(atoll.sweep(asked, folder=tmp_path, workers=0).rows())
+
+    beside = threading.Thread(target=compute)
+    beside.start()
+    beside.join()
+    fine = [row for row in rows if row["status"] == "ok"]
+    assert len(fine) == 6
+    assert {row["fault"] for row in fine} == {
+        f"objective './score.py:price' failed: {name}: 3 ({tmp_path}/score.py, line 3)"
+    }
+
+
+def test_a_child_of_an_objective_that_forks_computes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "score.py").write_text(
+        "import os\ndef price(soc, made):\n    return 1.0 if os.fork() else 2.0\n"
+    )
+    (tmp_path / "sweep.yaml").write_text(json.dumps(small(objectives=["./score.py:price"])))
+    words = ["sweep", "sweep.yaml", "-o", "out", "--workers", "0", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "atoll", *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["computed_points"] == 9
