@@ -19,7 +19,7 @@ Meaning = tuple[Action, str, int, int]
 def device_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     """Yield the row of an accelerator, if it is known how it is driven."""
     spec = engine.spec
-    if not _known(spec):
+    if not _is_known(spec):
         return
     yield DEVICE.row(
         master=masters[engine.name],
@@ -35,7 +35,7 @@ def device_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[ob
 def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     """Yield what accesses to the registers of an accelerator mean, if it is known."""
     spec = engine.spec
-    if not _known(spec):
+    if not _is_known(spec):
         return
     meanings = _of_program(spec.program) if spec.program else _of_driver(engine)
     fixed = [(Action.FIXED, name, WORD, value) for name, value in identity_of(engine).items()]
@@ -49,7 +49,7 @@ def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[
         )
 
 
-def _known(spec: AcceleratorSpec) -> bool:
+def _is_known(spec: AcceleratorSpec) -> bool:
     drivers = () if spec.driver_path else (LISTS, DOORBELL)
     return spec.program is not None or spec.driver in drivers
 
