@@ -247,6 +247,7 @@ _REPORT: Mapping[str, Shape] = dict(
     wall_seconds=mapping_of(SECONDS),
     notes=each(TEXT),
     not_modelled=each(TEXT),
+    start_seed=maybe(COUNT),
 )
 _RUN = object_of(**_REPORT, dataset=maybe(ACCURACY))
 RUN = one_or_more(_RUN)

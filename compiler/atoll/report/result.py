@@ -25,7 +25,7 @@ class Violation:
         offset: of the address in the buffer; negative in front of it.
         pool: the pool, or the region, that holds the address, "" if there is none.
         address: first byte concerned.
-        size: bytes concerned.
+        size: bytes concerned; 0 if the fault is of signals, and `address` that of a register.
         detail: the sentence a person reads.
         key: dotted key of the description that decides, "" if none does.
         at: where the description says so: file, and line where it is known.
@@ -55,13 +55,19 @@ class Violation:
         """Name buffer and offset, such as ``conv3.out+0x120``."""
         return f"{self.buffer}{self.offset:+#x}" if self.buffer else "no buffer"
 
+    @property
+    def _place(self) -> str:
+        if not self.size:
+            return "," if self.cycle is not None else ""
+        place = f"{self.where} in {self.pool or 'no pool'}"
+        return f", {place}, address {self.address:#010x} ({self.size} B)"
+
     def __str__(self) -> str:
         when = f" at cycle {self.cycle:,}" if self.cycle is not None else ""
         often = f", {self.count:,} times" if self.count > 1 else ""
         lines = [
-            f"{self.rule} ({self.number}): device {self.device}, operator {self.operator}, "
-            f"{self.where} in {self.pool or 'no pool'}, "
-            f"address {self.address:#010x} ({self.size} B){when}{often}: {self.detail}"
+            f"{self.rule} ({self.number}): device {self.device}, operator {self.operator}"
+            f"{self._place}{when}{often}: {self.detail}"
         ]
         lines += [f"  {self.at}: {self.key}"] if self.at else []
         lines += [f"  help: {self.remedy}"] if self.remedy else []
@@ -286,6 +292,8 @@ class RunReport:
         not_modelled: what the cores would have done and the simulation of them does not.
         touched: ranges of pools in which the first sample moved bytes; None if nobody counted.
         interrupts: the lines of the chip; None if nobody saw them.
+        start_seed: decides the values with which registers and memories of RTL began; None if there
+            was no RTL of the whole chip.
     """
 
     soc: str
@@ -312,6 +320,7 @@ class RunReport:
     not_modelled: tuple[str, ...] = ()
     touched: tuple[TouchedRange, ...] | None = None
     interrupts: tuple[InterruptLine, ...] | None = None
+    start_seed: int | None = None
 
     @property
     def bit_exact(self) -> bool:
@@ -365,6 +374,7 @@ class RunReport:
             "notes": list(self.notes),
             "oracle": self.oracle.as_json() if self.oracle else None,
             "not_modelled": list(self.not_modelled),
+            "start_seed": self.start_seed,
         }
 
     def _cycles_json(self) -> dict[str, Any]:

@@ -129,6 +129,8 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
         yield Sentence(str(report.concurrency))
     for note in report.notes:
         yield Sentence(f"note: {note}")
+    if report.start_seed is not None and not report.passed:
+        yield Sentence(f"what nobody resets began with random values of seed {report.start_seed}")
     yield Sentence(
         f"{report.model} on {report.soc}: {report.layers_equal} of {report.layers_compared} layers "
         f"bit-exact over {report.samples} sample{'s' if report.samples != 1 else ''}, "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
@@ -45,12 +46,16 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.runs.checked_run import run_models
+from atoll_sim.trace.simulation import START_SEED
 
 MOVED = ("here", "there")
 """Pools between which DMA engines copy."""
 
 TOGETHER = 8
 """Operators of one network: what they read and write lies in memory at the same time."""
+
+OTHER_SEED = 2
+"""Decides with which values registers and memories begin, unless they are reset."""
 
 BYTES = "bytes of a tensor"
 """More than 4 KiB of them cross a page."""
@@ -213,6 +218,9 @@ def _try_all(
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
     kit.note("firmware, two instances at once", 1, lambda: _drive_both(few, usual))
+    if in_rtl:
+        name = f"operators, by firmware, registers begin otherwise (seed {OTHER_SEED})"
+        kit.note(name, min(count, TOGETHER), lambda: _begin_otherwise(networks[0], soc))
     if not in_rtl or any(check.faults for check in kit.checks):
         return
     compiled = _compile_network(join([*few, *few]), usual)
@@ -332,6 +340,35 @@ def _drive_both(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
     cpu = CpuKind.RTL if _engine(soc).spec.rtl_module or not find_spec("unicorn") else CpuKind.ISS
     (outcome,) = run_models([compiled], [samples], cpu=cpu)
     yield from _wrong(outcome.report, compiled.graph)
+
+
+def _begin_otherwise(network: Graph, soc: ResolvedSoc) -> Iterator[str]:
+    """Yield what differs when registers and memories begin with other values."""
+    compiled = _compile_network(network, soc)
+    samples = random_sample(compiled.graph)
+    ran = [
+        run_models([compiled], [samples], start_seed=seed)[0] for seed in (START_SEED, OTHER_SEED)
+    ]
+    yield from _wrong(ran[1].report, compiled.graph)
+    yield from first_difference(*(each.report for each in ran))
+
+
+def first_difference(one: RunReport, other: RunReport) -> Iterator[str]:
+    """Yield what tells two runs apart that began with other values: an interrupt, or a layer."""
+    because = f"where registers begin otherwise (seed {other.start_seed}): something is not reset"
+    for line, second in zip(one.interrupts or (), other.interrupts or (), strict=False):
+        if line.pulses != second.pulses:
+            edges = ([at for pulse in each.pulses for at in pulse] for each in (line, second))
+            pairs = zip_longest(*edges)
+            first, then = next((a, b) for a, b in pairs if a != b)
+            told = [f"at cycle {at:,}" if at is not None else "never" for at in (first, then)]
+            yield f"the interrupt of {line.source} changes {told[0]}, and {told[1]} {because}"
+            return
+    for layer, again in zip(one.by_layer, other.by_layer, strict=False):
+        if layer.cycles != again.cycles:
+            took = f"{layer.operator} takes {layer.cycles:,} cycles, and {again.cycles:,}"
+            yield f"{took} {because}"
+            return
 
 
 def _time(

@@ -13,7 +13,7 @@ from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.plugins.loading import load
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.trace.simulation import SimResult
+from atoll_sim.trace.simulation import START_SEED, SimResult
 from atoll_sim.waves.request import Waves
 
 
@@ -86,6 +86,7 @@ class Work:
         backends: who plays the accelerators.
         progress: told what goes on.
         waves: waveforms to record.
+        start_seed: decides the values with which registers and memories of RTL begin.
     """
 
     models: Sequence[Compiled]
@@ -94,6 +95,7 @@ class Work:
     backends: Backends = Backends()
     progress: Progress = silent
     waves: Waves | None = None
+    start_seed: int = START_SEED
 
     @property
     def modelled(self) -> frozenset[str]:

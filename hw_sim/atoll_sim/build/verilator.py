@@ -24,13 +24,16 @@ from atoll_sim.chip.generate import in_order
 
 FLAGS = (
     *("--cc", "--exe", "--vpi", "-o", "model", "--assert", "-O3", "--output-split", "0"),
-    *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "fast"),
+    *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "unique"),
     "--relative-includes",
     "-fno-split",  # of processes, whose parts would ask again what they have in common
 )
 Blame = Callable[[Path], AbstractContextManager[object]]
 RTL_IO = Path(__file__).parents[1] / "model" / "rtl_io.cpp"
 LINT = Path(__file__).parents[1] / "rtl" / "lint.vlt"
+RANDOM_START = Path(__file__).parents[1] / "model" / "random_start.h"
+"""What the C++ of every design includes behind Verilator's headers."""
+
 _WHOLE = "whole"
 """In a folder of shared objects: all are there."""
 
@@ -117,7 +120,7 @@ class Design:
         """Return a name for this content, the same wherever the files lie."""
         tables = (self.generated, self.packages, self.parameters, self.defines)
         settings = (self.top, *(sorted(table.items()) for table in tables), self.common_digest())
-        return _digest(settings, (*self.rtl, *self.included, LINT, *self.cplusplus))
+        return _digest(settings, (*self.rtl, *self.included, LINT, RANDOM_START, *self.cplusplus))
 
     def runtime_digest(self) -> str:
         """Return a name for Verilator's own objects, of which `flags` change nothing."""
@@ -210,6 +213,8 @@ def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
         else:
             call_tool(command, design.what)
     objects = folder / "obj"
+    with (objects / "Vtop__pch.h").open("a") as included:
+        included.write(f"{RANDOM_START.read_text()}\n")
     (objects / "model.mk").write_text(_RULES)
     make = ["make", "-s", "-j2", "-C", str(objects), "-f", "model.mk", *_NOT_APPENDED]
     make += [f"OPT_FAST={design.optimisation}"]

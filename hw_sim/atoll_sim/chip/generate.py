@@ -18,6 +18,7 @@ from atoll_sim.chip.ports import (
     data_signals,
     engine_wiring,
     unit_wiring,
+    watched_channels,
 )
 from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.sources import (
@@ -68,6 +69,7 @@ def generate(chip: Chip) -> Mapping[str, str]:
         data_signals=data_signals,
         engine_wiring=engine_wiring,
         unit_wiring=unit_wiring,
+        watched_channels=watched_channels,
         crossing_depth=CROSSING_DEPTH,
     )
     made = {
@@ -86,7 +88,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_view.sv"] if any(master.views for master in chip.masters) else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
-    names += [f"{name}.sv" for name in dict.fromkeys(_adapters(chip))]
+    names += [f"{name}.sv" for name in dict.fromkeys((*_adapters(chip), *_monitors(chip)))]
     cores = _cores(chip)
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
@@ -108,6 +110,16 @@ def _adapters(chip: Chip) -> Iterator[str]:
             yield from ["atoll_word_access"] if control.adapter != AXIL_ADAPTER else []
             yield from (DATA[port.protocol].adapter for port in master.ports)
             yield from ["atoll_merge"] if len(master.ports) > 1 else []
+
+
+def _monitors(chip: Chip) -> Iterator[str]:
+    """Yield what watches the ports of accelerators and function units."""
+    for master in chip.masters:
+        if master.npu and not master.stand_in and not chip.faults:
+            yield "atoll_device_monitor"
+            yield from ["atoll_channel_monitor"] if master.ports else []
+        if master.unit and master.core and not chip.faults:
+            yield "atoll_unit_monitor"
 
 
 def includes(chip: Chip) -> tuple[Path, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ports of accelerators, signal by signal, and the adapters that join them to the bus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -251,6 +251,68 @@ def narrow_ports(spec: Rtl) -> Mapping[str, int]:
             port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"
             found[(spec.rtl_ports.get(port) or port).removeprefix("!")] = bits
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A way in which an accelerator asks at a port to memory, in expressions of SystemVerilog.
+
+    Attributes:
+        asks: a request is there.
+        taken: it is accepted.
+        answered: one that was accepted before is answered, and the answer accepted.
+        payload: what must not change until it is accepted.
+    """
+
+    asks: str
+    taken: str
+    answered: str
+    payload: str
+
+
+def watched_channels(master: Master) -> tuple[Channel, ...]:
+    """Return the channels of all ports of an accelerator to memory."""
+    return tuple(
+        channel
+        for port in master.ports
+        for channel in _channels(port, f"{master.signal}_{port.name}_{DATA[port.protocol].infix}_")
+    )
+
+
+def _channels(port: DataPort, p: str) -> Iterator[Channel]:
+    match port.protocol:
+        case "obi":
+            yield Channel(
+                asks=f"{p}req",
+                taken=f"{p}req && {p}gnt",
+                answered=f"{p}rvalid",
+                payload=f"{{{p}addr, {p}we, {p}be, {p}we ? {p}wdata : '0}}",
+            )
+        case "wishbone":
+            ends = f"{p}cyc && {p}stb && ({p}ack || {p}err)"
+            yield Channel(
+                asks=f"{p}cyc && {p}stb",
+                taken=ends,
+                answered=ends,
+                payload=f"{{{p}adr, {p}we, {p}sel, {p}we ? {p}dat_w : '0}}",
+            )
+        case _:
+            last = f" && {p}rlast" if port.protocol == "axi4" else ""
+            for way, answered in (
+                ("ar", f"{p}rvalid && {p}rready{last}"),
+                ("aw", f"{p}bvalid && {p}bready"),
+            ):
+                bursts = f", {p}{way}len, {p}{way}size, {p}{way}burst" if last else ""
+                yield Channel(
+                    asks=f"{p}{way}valid",
+                    taken=f"{p}{way}valid && {p}{way}ready",
+                    answered=answered,
+                    payload=f"{{{p}{way}addr{bursts}}}",
+                )
+            taken = f"{p}wvalid && {p}wready"
+            yield Channel(
+                asks=f"{p}wvalid", taken=taken, answered=taken, payload=f"{{{p}wdata, {p}wstrb}}"
+            )
 
 
 def ports_of(spec: AcceleratorSpec) -> dict[str, bool]:

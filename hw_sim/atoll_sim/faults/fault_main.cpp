@@ -40,12 +40,13 @@ Seen seen;
 
 class Chip {
  public:
-  Chip() : top_(&context_, "") { Verilated::threadContextp(&context_); }
+  Chip() : top_(randomised(context_), "") {}
   ~Chip() { top_.final(); }
 
   // Load the memory map; false if it is damaged.
   bool load(const char* map) {
     if (!chip::load_map(map, top_)) return false;
+    chip::power_up(top_);
     clocks_.reset(new chip::Clocks(top_));
     return true;
   }
@@ -84,6 +85,14 @@ class Chip {
   }
 
  private:
+  // What is not reset begins with random values, of a fixed seed.
+  static VerilatedContext* randomised(VerilatedContext& context) {
+    Verilated::threadContextp(&context);
+    context.randReset(2);
+    context.randSeed(1);
+    return &context;
+  }
+
   VerilatedContext context_;
   Vtop top_;
   std::unique_ptr<chip::Clocks> clocks_;

@@ -51,6 +51,7 @@ bool Judge::go_on(uint32_t& request) {
     switch (event.kind) {
       case record::kExit: return end(event.value || finished_ ? "exit" : "early", event.value);
       case record::kTrap: return end("trap", event.value);
+      case record::kRests: return end("limit", event.value);
       case record::kResult:
         if (event.value) return end("status", event.value);
         break;

@@ -6,6 +6,7 @@
 //   model --judge FOLDER   run one sample up to the first fault, see judge.h; no Python
 //   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
 //   --shadow FILE          hold every access against the packed contract in FILE
+//   --seed N               decides what registers hold before they are reset, 1 if not given
 
 #include <chrono>
 #include <cstdio>
@@ -32,20 +33,25 @@ void Vtop___024root___eval(Vtop___024root*);
 namespace {
 
 constexpr uint64_t kNever = ~0ULL;
+constexpr int kRandom = 2;  // of VerilatedContext::randReset
 
 // The Verilated model with its clocks.
 class Model {
  public:
-  Model(const char* map, const char* waves, [[maybe_unused]] const char* settings) {
+  Model(const char* map, int seed, const char* waves, [[maybe_unused]] const char* settings) {
     context_.reset(new VerilatedContext);
+    context_->randReset(kRandom);
+    context_->randSeed(seed);
     Verilated::threadContextp(context_.get());
     context_->traceEverOn(waves != nullptr);
     top_.reset(new Vtop(context_.get(), ""));
     mapped_ = map && chip::load_map(map, *top_);
-    if (mapped_) clocks_.reset(new chip::Clocks(*top_));
 #if VM_TRACE
     if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
 #endif
+    if (!mapped_) return;
+    chip::power_up(*top_);
+    clocks_.reset(new chip::Clocks(*top_));
   }
 
   ~Model() { top_->final(); }
@@ -156,7 +162,8 @@ int run_cocotb() {
 bool answer_events(size_t& seen, unsigned& requests) {
   const auto& events = monitor::log().events;
   for (; seen < events.size(); ++seen) {
-    if (events[seen].kind == record::kExit || events[seen].kind == record::kTrap) return false;
+    const uint32_t kind = events[seen].kind;
+    if (kind == record::kExit || kind == record::kTrap || kind == record::kRests) return false;
     if (events[seen].kind != record::kTrace) continue;
     const uint32_t event = console::event_of(events[seen].value);
     if (event == console::kReady) {
@@ -218,10 +225,12 @@ int main(int argc, char** argv) {
   const char* contract = nullptr;
   const char* folder = nullptr;
   unsigned requests = 0;
+  int seed = 1;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--map") && i + 1 < argc) map = argv[++i];
     if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
     if (!std::strcmp(argv[i], "--judge") && i + 1 < argc) folder = argv[++i];
+    if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) seed = std::atoi(argv[++i]);
     if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
       waves = argv[++i];
       settings = argv[++i];
@@ -231,7 +240,7 @@ int main(int argc, char** argv) {
       requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     }
   }
-  Model only(map, waves, settings);
+  Model only(map, seed, waves, settings);
   model = &only;
   if (!only.mapped()) {
     std::fprintf(stderr, "cannot load '%s'\n", map ? map : "--map");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -162,12 +163,19 @@ shadow::Shadow& watcher() {
   return only;
 }
 
+namespace {
+std::unique_ptr<devices::Watch> watch;
+}
+
+devices::Watch* devices_watch() { return watch.get(); }
+
 void forget() {
   log() = Log{};
   accounts() = make_accounts();
   begin_heat(accounts());  // the first `accounts()` has ended what `make_accounts` began
   runs = 0;
   counts = false;
+  watch.reset();
   watcher() = shadow::Shadow{};
 }
 
@@ -177,7 +185,9 @@ bool hold_against(const char* path) {
   std::vector<uint32_t> words(packed.size() / sizeof(uint32_t));
   std::memcpy(words.data(), packed.data(), words.size() * sizeof(uint32_t));
   watcher().look_with(backdoor::peek);
-  return watcher().load(words.data(), words.size());
+  if (!watcher().load(words.data(), words.size())) return false;
+  watch = std::make_unique<devices::Watch>(watcher());
+  return true;
 }
 
 void saw_lines(uint64_t lines) {
@@ -274,7 +284,57 @@ void atoll_saw_event(unsigned kind, unsigned value) {
     monitor::begin_heat(monitor::accounts());
     monitor::counts = true;
   }
+  if (devices::Watch* watch = monitor::devices_watch()) watch->look(log.cycle);
   if (watcher.loaded()) watcher.trace(log.cycle, value);
+}
+
+}  // extern "C"
+
+// Called from the SystemVerilog, atoll_device_monitor.sv and the monitors beside it. What is not held
+// against a contract may work at any time.
+extern "C" {
+
+unsigned atoll_device_wrote(unsigned master, unsigned offset, unsigned value) {
+  devices::Watch* watch = monitor::devices_watch();
+  return !watch || watch->wrote(monitor::log().cycle, master, offset, value);
+}
+
+unsigned atoll_device_answered(unsigned master, unsigned write, unsigned offset, unsigned value,
+                               unsigned failed, unsigned unanswered, unsigned held) {
+  devices::Watch* watch = monitor::devices_watch();
+  const auto& accounts = monitor::accounts()[master];
+  const uint64_t last = std::max(accounts[record::kRead].last, accounts[record::kWrite].last);
+  return !watch || watch->answered(monitor::log().cycle, master, write, offset, value, failed,
+                                   {unanswered, held != 0}, last);
+}
+
+unsigned atoll_device_line(unsigned master, unsigned high, unsigned unanswered, unsigned held) {
+  devices::Watch* watch = monitor::devices_watch();
+  return !watch || watch->changed_line(monitor::log().cycle, master, high, {unanswered, held != 0});
+}
+
+void atoll_device_asks(unsigned master) {
+  if (devices::Watch* watch = monitor::devices_watch()) watch->asks(monitor::log().cycle, master);
+}
+
+// The adapters of the ports rely on requests that hold: without anybody to tell, this is the end.
+void atoll_device_wavers(unsigned master, unsigned channel) {
+  devices::Watch* watch = monitor::devices_watch();
+  if (watch) return watch->wavers(monitor::log().cycle, master, channel);
+  std::fprintf(stderr, "device %u changes or withdraws a request that was not accepted (A7)\n", master);
+  std::abort();
+}
+
+void atoll_device_reset(unsigned master) {
+  if (devices::Watch* watch = monitor::devices_watch()) watch->reset(monitor::log().cycle, master);
+}
+
+void atoll_unit_rests(unsigned master, unsigned called, unsigned taken) {
+  monitor::Log& log = monitor::log();
+  log.events.push_back({log.cycle, record::kRests, master});
+  shadow::Shadow& watcher = monitor::watcher();
+  if (!watcher.loaded()) return;
+  watcher.broke(log.cycle, master, shadow::kUnitRests, taken ? 0 : 1, 0, called);
 }
 
 }  // extern "C"
@@ -310,6 +370,10 @@ size_t atoll_heat(const record::Heat** first) {
   monitor::end_heat();
   *first = monitor::log().heat.data();
   return monitor::log().heat.size();
+}
+
+void atoll_end_devices() {
+  if (devices::Watch* watch = monitor::devices_watch()) watch->end(monitor::log().cycle);
 }
 
 shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "devices.h"
 #include "protocol.h"
 #include "shadow.h"
 
@@ -27,6 +28,9 @@ Log& log();
 
 // What holds every access against the contract, once `hold_against` has read one.
 shadow::Shadow& watcher();
+
+// What holds the accelerators to their rules, once `hold_against` has read a contract; else null.
+devices::Watch* devices_watch();
 
 // Read the packed contract of the image. False if it cannot be read, or is damaged.
 bool hold_against(const char* path);

@@ -95,6 +95,10 @@ class Model:
         """Count what was touched since the last TRACE event as a phase of its own."""
         self._library.atoll_close_phase()
 
+    def end_devices(self) -> None:
+        """Say which accelerators have not ended what they were started for."""
+        self._library.atoll_end_devices()
+
     def counts(self) -> bytes:
         """Return a `COUNT` for each phase, master, kind of access and memory."""
         return self._records("atoll_counts", COUNT.size)

@@ -26,6 +26,7 @@ class EventKind(IntEnum):
     TRACE = 2
     RESULT = 3
     TRAP = 4
+    RESTS = 5
 
 
 class AccessKind(StrEnum):

@@ -198,8 +198,5 @@ module atoll_axil_to_bus
   `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, beats_valid)
   `ATOLL_ASSERT_IF(AnswersHaveAPlace, rvalid_i, oldest.we ? !writes_full : !reads_full)
   `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
-  // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT_HELD(ReadHolds,
-      s_axil_arvalid_i && !s_axil_arready_o, s_axil_arvalid_i, s_axil_araddr_i)
 
 endmodule

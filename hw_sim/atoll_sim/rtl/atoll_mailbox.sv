@@ -55,6 +55,11 @@ module atoll_mailbox
   logic [11:0] host_offset, core_offset;
   logic [31:0] host_value, host_found, core_value, core_found, status;
   logic ring, answer, clear, release_core, run_d, run_q, busy_d, busy_q, done_d, done_q;
+
+`ifndef SYNTHESIS
+  // As in atoll_reset_sync
+  initial run_q = 1'b1;
+`endif
   logic [31:0] command_d, command_q, result_d, result_q;
 
   atoll_word_port #(

@@ -73,9 +73,5 @@ module atoll_obi_to_bus
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, s_obi_gnt_o, s_obi_rvalid_o})
   `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
-  // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT_HELD(RequestHolds,
-      s_obi_req_i && !s_obi_gnt_o, s_obi_req_i, {s_obi_addr_i, s_obi_we_i, s_obi_be_i})
-  `ATOLL_ASSERT_HELD(WriteDataHold, s_obi_req_i && s_obi_we_i && !s_obi_gnt_o, 1'b1, s_obi_wdata_i)
 
 endmodule

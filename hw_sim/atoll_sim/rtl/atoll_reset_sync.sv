@@ -17,6 +17,11 @@ module atoll_reset_sync #(
 
   logic [Stages-1:0] stages_q;
 
+`ifndef SYNTHESIS
+  // In simulation the first reset falls at what it resets, whose clock may stand still.
+  initial stages_q = '1;
+`endif
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) stages_q <= '0;
     else if (!rst_no) stages_q <= {stages_q[Stages-2:0], 1'b1};

@@ -31,6 +31,11 @@ module atoll_watchdog #(
   // `running_q` is a register of its own, so that the reset of the rest never glitches.
   logic expired, running_q, restarted_q;
 
+`ifndef SYNTHESIS
+  // As in atoll_reset_sync
+  initial running_q = 1'b1;
+`endif
+
   assign expired = period_i != '0 && passed_q >= period_i && running_q;
 
   always_comb begin

@@ -34,7 +34,7 @@ from atoll_sim.iss.rules import not_modelled
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
-from atoll_sim.trace.simulation import Phase, SimResult, Stop
+from atoll_sim.trace.simulation import START_SEED, Phase, SimResult, Stop
 from atoll_sim.waves.request import Waves
 
 __all__ = [
@@ -56,12 +56,14 @@ class Setup:
 
     Attributes:
         stacks: bound of the linked image that ran, by core; empty if none did.
+        start_seed: decides the values with which registers and memories of RTL begin.
         wall: seconds of the parts before the simulation.
     """
 
     cpu: CpuKind
     backends: Backends
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
+    start_seed: int = START_SEED
     wall: Mapping[str, float]
 
     def in_rtl(self, soc: ResolvedSoc) -> frozenset[str]:
@@ -100,6 +102,7 @@ def run_models(
     progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
+    start_seed: int = START_SEED,
 ) -> tuple[Outcome, ...]:
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
@@ -112,6 +115,7 @@ def run_models(
         progress: told what goes on.
         toolchain: see `atoll.artifacts.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
+        start_seed: decides the values with which registers and memories of RTL begin.
     """
     backends = _backends(accelerator, models)
     check_kinds(cpu, waves)
@@ -134,9 +138,10 @@ def run_models(
             backends=backends,
             progress=progress,
             waves=waves,
+            start_seed=start_seed,
         )
         result = session.run(work)
-    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall)
+    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall, start_seed=start_seed)
     return _judge(models, samples, result, setup)
 
 
@@ -245,6 +250,7 @@ def judge(
         not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
         touched=touched_ranges(compiled.soc, result.heat[0]) if result.heat else None,
         interrupts=_interrupts(result),
+        start_seed=setup.start_seed if setup.cpu is CpuKind.RTL else None,
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 

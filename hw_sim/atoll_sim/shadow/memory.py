@@ -22,9 +22,10 @@ PARTS = (
     "shadow_grants",
     "shadow_judge",
     "shadow_api",
+    "devices",
 )
 SOURCES = tuple(HERE / f"{part}.cpp" for part in PARTS)
-HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h")
+HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h", HERE / "devices.h")
 GENERATED = {PROTOCOL: protocol_header(), RECORDS: records_header()}
 """Headers by name."""
 

@@ -16,7 +16,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 8
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 9
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -119,6 +119,50 @@ SUCCESSION = record(
     begun=Field(U32, "likewise, of its own begin"),
 )
 
+
+class Action(IntEnum):
+    """What an access to a register of an accelerator means."""
+
+    START = 0
+    DONE = 1
+    CLEAR = 2
+    ENABLE = 3
+    ABORT = 4
+    RESET = 5
+    FIXED = 6
+    COUNT = 7
+    COMPLETED = 8
+    NEUTRAL = 9
+
+
+class Interrupt(IntEnum):
+    """What kind of interrupt an accelerator has."""
+
+    NOTHING = 0
+    LEVEL = 1
+    EDGE = 2
+
+
+DEVICE = record(
+    "Device",
+    "An accelerator whose driver is known.",
+    master=U32,
+    origin=Field(U32, "of its registers"),
+    interrupt=U32,
+    queued=Field(U32, "it takes commands while it works"),
+    enabled=Field(U32, "its interrupt is on without more ado"),
+)
+
+REGISTER = record(
+    "Register",
+    "What an access to a register means whose value has `value` under `mask`.",
+    master=U32,
+    action=U32,
+    offset=U32,
+    mask=U32,
+    value=U32,
+)
+
 SECTIONS: Mapping[str, Layout | Number] = {
     "masters": MASTER,
     "memories": SPAN,
@@ -129,6 +173,8 @@ SECTIONS: Mapping[str, Layout | Number] = {
     "filled": FILLED,
     "contents": CONTENT,
     "successions": SUCCESSION,
+    "devices": DEVICE,
+    "registers": REGISTER,
     "lists": U32,
 }
 """Of a table, in their order."""
@@ -157,11 +203,25 @@ FINDING = record(
 def records_header() -> str:
     """Write ``shadow_records.h``."""
     rules = {rule.symbol: (number, rule.name) for number, rule in enumerate(RULES)}
-    tables = (MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, FILLED, SUCCESSION)
+    tables = (
+        MASTER,
+        SPAN,
+        POOL,
+        BUFFER,
+        MODEL,
+        OPERATOR,
+        CONTENT,
+        FILLED,
+        SUCCESSION,
+        DEVICE,
+        REGISTER,
+    )
     parts = (
         constants(magic=MAGIC, version=VERSION, no_word=NONE, never=NEVER, rules=len(RULES)),
         enumeration(BufferKind),
         enumeration(Port),
+        enumeration(Action),
+        enumeration(Interrupt),
         enumerators("Rule", "What can be wrong.", rules),
         *map(structure, (HEAD, *tables, FINDING)),
         sections(SECTIONS),

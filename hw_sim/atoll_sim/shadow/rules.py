@@ -8,8 +8,9 @@ from dataclasses import dataclass
 class RuleText:
     """The words of one rule.
 
-    Texts are formats of ``device``, ``kind`` (read, write or fetch), ``buffer``, ``other``,
-    ``pool``, ``size`` and ``alignment``.
+    Texts are formats of ``device``, ``kind`` (read, write or fetch), ``buffer``, ``other`` and
+    ``pool``; those of the rules of ports, whose key is `RTL`, of ``device``, ``count``, ``kind``,
+    ``register``, ``owed``, ``channel`` and ``instruction``.
 
     Attributes:
         symbol: in C++; ``NO_REACH`` is ``kNoReach``.
@@ -29,6 +30,9 @@ _POOL = "pools.{pool}.memory"
 _REACH = "pools.{pool}.reach.{device}"
 PLAN = "build again; if Atoll made this plan, report it"
 """What helps where Atoll's own plan, firmware or hardware is wrong."""
+
+RTL = "rtl.module"
+"""Rules of an accelerator's or function unit's ports: its own description is the place."""
 
 RULES = (
     RuleText(
@@ -168,6 +172,117 @@ RULES = (
         detail="'{buffer}' does not hold what was compiled, as a run begins",
         key=_POOL,
         remedy="build the firmware again, and load all of it",
+    ),
+    RuleText(
+        symbol="EARLY",
+        name="done too early",
+        number="A1",
+        detail="{device} says that it is done, and {owed}",
+        key=RTL,
+        remedy="raise done and the interrupt only when every request is answered",
+    ),
+    RuleText(
+        symbol="NO_INTERRUPT",
+        name="no interrupt",
+        number="A2",
+        detail="{device} was done and raised no interrupt: the host found out by reading a"
+        " register, {count:,} cycles after the last access to memory",
+        key=RTL,
+        remedy="raise the interrupt whenever what was started has ended",
+    ),
+    RuleText(
+        symbol="STAYS",
+        name="interrupt stays",
+        number="A3",
+        detail="{device} keeps its interrupt high {count} cycles after the host took it back",
+        key=RTL,
+        remedy="lower the interrupt when the host writes what 'clear' says",
+    ),
+    RuleText(
+        symbol="FELL",
+        name="interrupt falls by itself",
+        number="A3",
+        detail="{device} lowers its interrupt before the host took it back",
+        key=RTL,
+        remedy="keep a level high until the host writes what 'clear' says; if the line only"
+        " pulses, say 'interrupt: edge'",
+    ),
+    RuleText(
+        symbol="NO_WORK",
+        name="interrupt without work",
+        number="A4",
+        detail="{device} raises its interrupt, and nothing was started since reset or the last one",
+        key=RTL,
+        remedy="raise the interrupt only when what was started has ended, and reset what it comes"
+        " from",
+    ),
+    RuleText(
+        symbol="BAD_REGISTER",
+        name="wrong identity",
+        number="A5",
+        detail="{register} of {device} reads {count:#x}",
+        key=RTL,
+        remedy="let {register} read what the description says at any time",
+    ),
+    RuleText(
+        symbol="BAD_RESET",
+        name="wrong value after reset",
+        number="A5",
+        detail="{register} of {device} reads {count:#x} before anything was started",
+        key=RTL,
+        remedy="reset what {register} shows: busy, done and error are 0",
+    ),
+    RuleText(
+        symbol="REFUSED",
+        name="register refuses",
+        number="A5",
+        detail="{device} answers a {kind} of {register} with an error",
+        key=RTL,
+        remedy="answer what the driver does without an error",
+    ),
+    RuleText(
+        symbol="UNASKED",
+        name="request without work",
+        number="A6",
+        detail="{device} asks for memory, and has no work: nothing was started, or it said that it"
+        " was done",
+        key=RTL,
+        remedy="ask only between the start and the end of what was started, and reset what makes"
+        " requests",
+    ),
+    RuleText(
+        symbol="WAVERS",
+        name="request wavers",
+        number="A7",
+        detail="{device} changes or withdraws a request that was not accepted, at {channel}",
+        key=RTL,
+        remedy="hold a request, with all that belongs to it, until it is accepted",
+    ),
+    RuleText(
+        symbol="TOO_MANY",
+        name="more ends than commands",
+        number="A8",
+        detail="{register} of {device} counts {count:,}, more commands than it was given",
+        key=RTL,
+        remedy="count a command once, when it has ended",
+    ),
+    RuleText(
+        symbol="NO_END",
+        name="no end",
+        number="A9",
+        detail="{device} has not ended what was started {count:,} cycles before",
+        key=RTL,
+        remedy="look at what it waits for with --waves; its model, --accelerator {device}=model,"
+        " shows whether the commands are right",
+    ),
+    RuleText(
+        symbol="UNIT_RESTS",
+        name="function unit rests",
+        number="A9",
+        detail="the function unit of {device} does not {kind} {instruction}, which its core waits"
+        " for",
+        key=RTL,
+        remedy="answer each request; 'rvalid' may come in any later cycle, but must come",
     ),
 )
 """By their numbers."""

@@ -49,6 +49,11 @@ class Shadow {
   // One that a firewall kept back.
   void refused(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint32_t size);
 
+  // A device broke a rule of its ports; `number` is how much or how many, `kind` as the rule has it.
+  void broke(uint64_t cycle, uint32_t master, Rule rule, uint32_t kind, uint32_t address,
+             uint32_t number);
+
+  const Table& table() const { return table_; }
   const std::vector<Finding>& findings() const { return findings_; }
   uint64_t total() const { return total_; }
 

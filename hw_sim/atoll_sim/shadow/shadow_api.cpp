@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shadow memory for Python, memory.py: in a library of its own, and inside a model.
+#include "devices.h"
 #include "shadow.h"
 
 extern "C" {
@@ -40,5 +41,47 @@ size_t atoll_shadow_findings(const shadow::Shadow* shadow, const shadow::Finding
   *total = shadow->total();
   return shadow->findings().size();
 }
+
+}  // extern "C"
+
+// Rules of the ports of accelerators, driven by hand.
+extern "C" {
+
+devices::Watch* atoll_devices_new(shadow::Shadow* shadow) { return new devices::Watch(*shadow); }
+
+void atoll_devices_delete(const devices::Watch* watch) { delete watch; }
+
+int atoll_devices_wrote(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t offset,
+                        uint32_t value) {
+  return watch->wrote(cycle, master, offset, value);
+}
+
+int atoll_devices_answered(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t write,
+                           uint32_t offset, uint32_t value, uint32_t failed, uint32_t unanswered,
+                           uint32_t held) {
+  return watch->answered(cycle, master, write, offset, value, failed, {unanswered, held != 0}, 0);
+}
+
+int atoll_devices_line(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t high,
+                       uint32_t unanswered, uint32_t held) {
+  return watch->changed_line(cycle, master, high, {unanswered, held != 0});
+}
+
+void atoll_devices_asks(devices::Watch* watch, uint64_t cycle, uint32_t master) {
+  watch->asks(cycle, master);
+}
+
+void atoll_devices_wavers(devices::Watch* watch, uint64_t cycle, uint32_t master,
+                          uint32_t channel) {
+  watch->wavers(cycle, master, channel);
+}
+
+void atoll_devices_reset(devices::Watch* watch, uint64_t cycle, uint32_t master) {
+  watch->reset(cycle, master);
+}
+
+void atoll_devices_look(devices::Watch* watch, uint64_t cycle, uint32_t) { watch->look(cycle); }
+
+void atoll_devices_end(devices::Watch* watch, uint64_t cycle, uint32_t) { watch->end(cycle); }
 
 }  // extern "C"

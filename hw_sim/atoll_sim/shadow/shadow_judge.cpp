@@ -242,6 +242,11 @@ uint16_t Shadow::blamed(uint32_t master) const {
   return running_ ? latest_ : kNone;
 }
 
+void Shadow::broke(uint64_t cycle, uint32_t master, Rule rule, uint32_t kind, uint32_t address,
+                   uint32_t number) {
+  report(cycle, master, kind, address, number, Verdict{rule}, blamed(master), false);
+}
+
 uint16_t Shadow::holder(uint32_t tag) const {
   return tag >> 8 < born_.size() ? born_[tag >> 8] : kNone;
 }

@@ -11,6 +11,7 @@ from atoll.contract.contract import Contract
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
+from atoll_sim.shadow.device_rows import device_rows, register_rows
 from atoll_sim.shadow.packer import AREA_KINDS, Covered, Packer, span_row
 from atoll_sim.shadow.records import (
     FILLED,
@@ -83,6 +84,10 @@ def shadow_table(
         "filled": [*_filled_pools(soc, packer), *_filled_code(soc, packer, code)],
         "contents": packer.contents,
         "successions": packer.successions,
+        "devices": [row for engine in soc.engines for row in device_rows(engine, packer.masters)],
+        "registers": [
+            row for engine in soc.engines for row in register_rows(engine, packer.masters)
+        ],
         "lists": packer.lists,
     }
     return ShadowTable(

@@ -20,7 +20,14 @@ from atoll_sim.simulate.stand_ins import StandIns
 from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.pace import Pace, keep_measured, load_measured
 from atoll_sim.trace.run_files import looking
-from atoll_sim.trace.simulation import MAX_CYCLES, STALL_CYCLES, Buffer, SimRequest, SimResult
+from atoll_sim.trace.simulation import (
+    MAX_CYCLES,
+    STALL_CYCLES,
+    START_SEED,
+    Buffer,
+    SimRequest,
+    SimResult,
+)
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
 
@@ -45,6 +52,7 @@ class RtlSession:
             progress=work.progress,
             waves=work.waves,
             modelled=work.modelled,
+            start_seed=work.start_seed,
         )
 
 
@@ -56,6 +64,7 @@ def run_firmware(
     progress: Progress = silent,
     waves: Waves | None = None,
     modelled: frozenset[str] = NOBODY,
+    start_seed: int = START_SEED,
 ) -> SimResult:
     """Simulate firmware on the chip's RTL, which runs its networks in turn.
 
@@ -66,6 +75,7 @@ def run_firmware(
         progress: told what goes on.
         waves: waveforms to record.
         modelled: accelerators in whose place software models are.
+        start_seed: decides the values with which registers and memories of RTL begin.
     """
     soc = models[0].soc
     executable = build_model(
@@ -73,6 +83,7 @@ def run_firmware(
     )
     with temporary_folder() as folder:
         request = requests_for(models, elves, samples, executable, folder)
+        request = replace(request, start_seed=start_seed)
         if not modelled:
             return _simulate(request, models, waves, progress)
         with StandIns(soc, models, modelled) as stand_ins:

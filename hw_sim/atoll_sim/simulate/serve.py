@@ -38,6 +38,8 @@ class Served(Protocol):
 
     def close_phase(self) -> None: ...  # noqa: D102
 
+    def end_devices(self) -> None: ...  # noqa: D102
+
     def counts(self) -> bytes: ...  # noqa: D102
 
     def spans(self) -> bytes: ...  # noqa: D102
@@ -69,6 +71,8 @@ class Bench:
                 return Stop.EXIT
             if event.kind is EventKind.TRAP:
                 return Stop.TRAP
+            if event.kind is EventKind.RESTS:
+                return Stop.STALL
             if event.kind is EventKind.TRACE:
                 self._trace(Trace.of(event.value), event.cycle)
         return None
@@ -108,6 +112,8 @@ class Bench:
     def record(self, stop: Stop, wall_seconds: float) -> Record:
         """Collect all that was seen."""
         self.model.close_phase()
+        if not self.events or self.events[-1].kind not in (EventKind.TRAP, EventKind.RESTS):
+            self.model.end_devices()
         self.capture(-1, -1, self.work.stacks)
         findings, findings_total = self.model.shadow.findings()
         return Record(

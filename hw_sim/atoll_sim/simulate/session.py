@@ -48,6 +48,7 @@ def simulate(request: SimRequest) -> SimResult:
     cores = write_image(request.elves, request.soc, folder / IMAGE)
     write_work(folder, work_of(request, cores))
     command = [str(request.executable.absolute()), *write_map(request.soc, folder, request.windows)]
+    command += ["--seed", str(request.start_seed)]
     waves = request.waves
     if waves:
         (folder / WAVES).write_text(waves.settings)

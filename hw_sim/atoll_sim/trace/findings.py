@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from atoll.contract.contract import Contract
 from atoll.description.accelerator_files import OWN
 from atoll.report.result import Violation
-from atoll.resolve.soc import Access, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.ports import watched_channels
 from atoll_sim.protocol.records import KINDS, AccessKind
 from atoll_sim.shadow.packer import Covered
 from atoll_sim.shadow.records import FINDING
-from atoll_sim.shadow.rules import PLAN, RULES, RuleText
+from atoll_sim.shadow.rules import PLAN, RTL, RULES, RuleText
 from atoll_sim.shadow.table import ShadowTable
 from atoll_sim.trace.simulation import Finding, SimResult
 
@@ -87,6 +89,8 @@ class _Namer:
         """Name one record."""
         table = self.table
         rule = RULES[record["rule"]]
+        if rule.key == RTL:
+            return self.at_ports(rule, record)
         address, run = record["address"], record["run"]
         operator = record["op"]
         model, name = table.operators[operator - 1] if operator else (None, BETWEEN)
@@ -123,6 +127,34 @@ class _Namer:
             ),
         )
 
+    def at_ports(self, rule: RuleText, record: Mapping[str, int]) -> Finding:
+        """Name a record of what a device did at its ports."""
+        device = self.table.masters[record["master"]]
+        operator, run = record["op"], record["run"]
+        model, name = self.table.operators[operator - 1] if operator else (None, BETWEEN)
+        words = port_words(self.soc, device, record)
+        place = port_place(self.soc, device)
+        return Finding(
+            model=model if operator else ((run - 1) % self.table.models if run else None),
+            violation=Violation(
+                rule=rule.name,
+                number=rule.number,
+                device=device,
+                operator=name,
+                buffer="",
+                offset=0,
+                pool="",
+                address=record["address"],
+                size=0,
+                detail=rule.detail.format(**words),
+                key=rule.key if place else "",
+                at=place,
+                remedy=rule.remedy.format(**words),
+                cycle=record["cycle"] or None,
+                count=record["count"],
+            ),
+        )
+
     def _cover(self, number: int, address: int) -> Covered:
         """Return a buffer by its number plus 1, else what else lies at `address`."""
         if number:
@@ -131,6 +163,56 @@ class _Namer:
         memories = (m for m in self.soc.memories if m.origin <= address < m.end)
         place = next(regions, None) or next(memories, None)
         return Covered(name="", place=place.name if place else "", address=address)
+
+
+def port_words(soc: ResolvedSoc, device: str, record: Mapping[str, int]) -> Mapping[str, object]:
+    """Return the words of the rules of a device's ports."""
+    count, first = record["size"], record["kind"] == KINDS.index(AccessKind.READ)
+    engine = next((each for each in soc.engines if each.name == device), None)
+    if engine is None:
+        return {
+            "device": device,
+            "kind": "answer" if first else "take",
+            "instruction": _instruction(soc, device, count),
+        }
+    offset = record["address"] - engine.registers.origin
+    names = {place: name for name, place in engine.spec.registers.items()}
+    master = next(each for each in plan_chip(soc).masters if each.name == device)
+    channels = [each.asks for each in watched_channels(master)]
+    many = "is" if count == 1 else "are"
+    return {
+        "device": device,
+        "count": count,
+        "kind": "read" if first else "write",
+        "register": names.get(offset, f"register {offset:#05x}"),
+        "owed": f"{count} of its requests {many} not answered"
+        if first
+        else "a request of it is not accepted",
+        "channel": channels[count].removeprefix(f"{master.signal}_")
+        if count < len(channels)
+        else "",
+    }
+
+
+def _instruction(soc: ResolvedSoc, device: str, called: int) -> str:
+    """Name the instruction of a function unit that has a number at its port."""
+    cpu = soc.device(device)
+    unit = cpu.unit if isinstance(cpu, Cpu) else None
+    fields = (called >> 10, called >> 3 & 0x7F, called & 7)
+    text = "custom-{}, funct7 {}, funct3 {}".format(*fields)
+    for each in unit.instructions if unit else ():
+        if (each.opcode >> 5, each.funct7, each.funct3) == fields:
+            return f"'{each.name}' ({text})"
+    return f"an instruction that its description does not have ({text})"
+
+
+def port_place(soc: ResolvedSoc, device: str) -> str:
+    """Return where the RTL of a device is named, "" if Atoll ships it."""
+    found = soc.device(device)
+    if isinstance(found, Cpu):
+        return str(found.unit.places.get(RTL) or "") if found.unit else ""
+    engine = next(each for each in soc.engines if each.name == device)
+    return "" if engine.spec.name in OWN else str(engine.spec.places.get(RTL) or "")
 
 
 def find_cause(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str, str]:

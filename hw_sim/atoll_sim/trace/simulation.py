@@ -75,6 +75,8 @@ class Recorded:
 
 MAX_CYCLES = 10**10
 STALL_CYCLES = 10**8
+START_SEED = 1
+"""Decides what begins with random values, unless a run has another seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,7 @@ class SimRequest:
         waves: record waveforms; the executable must be built for it.
         watch: called about twice a second while the simulation runs.
         stand_ins: file descriptor over which models of accelerators are asked; -1 without any.
+        start_seed: decides the values with which registers and memories of RTL begin.
     """
 
     executable: Path
@@ -119,6 +122,7 @@ class SimRequest:
     waves: Recording | None = None
     watch: Callable[[], None] = lambda: None
     stand_ins: int = -1
+    start_seed: int = START_SEED
 
     @property
     def turns(self) -> tuple[Turn, ...]:
