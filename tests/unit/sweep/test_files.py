@@ -7,13 +7,15 @@ import pickle
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from tests.unit.sweep.sweeps import DIGITS, small
 
-from atoll_sweep import crew
+from atoll_sweep import crew, on_worker
 from atoll_sweep.api import sweep_of
+from atoll_sweep.asker import Asker
 from atoll_sweep.crew import Pace
 from atoll_sweep.files import files_of, lay_out, named_below
 from atoll_sweep.installed import difference, names_in
@@ -195,3 +197,22 @@ def test_batches_keep_workers_busy_where_messages_are_slow() -> None:
         assert simulate(round(seconds * 2 / 0.01), 2, 0.01, trip) > 0.9, trip
     assert simulate(200, 2, 0.01, 0.2) > 0.3, "the last batches are not many small ones"
     assert 2 * simulate(50, 2, 0.005, 0.2) > simulate(50, 1, 0.005, 0.2), "a few, on both"
+
+
+def test_a_model_of_another_machine_is_not_built(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
+    monkeypatch.setattr("atoll_sim.build.verilator._build", None)
+    asker = Asker(question_of(sweep_of(small(), tmp_path), {}))
+    name = asker.name_of_model(0, "rtl")
+    assert name
+    assert asker.name_of_model(0, "rtl") != asker.name_of_model(0, "iss")
+    asked = on_worker.Asked("question", asker.question, b"", {})
+    here = on_worker._Here(asker, TemporaryDirectory(dir=tmp_path))
+    monkeypatch.setitem(on_worker._questions, "question", here)
+    on_worker.answer(asked, [], "rtl", on_worker.Model(name, ("another", "system"), b"other"))
+    assert not list(tmp_path.rglob("model"))
+    on_worker.answer(asked, [], "rtl", on_worker.Model(name, on_worker.system(), b"a model"))
+    found = on_worker.build_model(asked, 0, "rtl")
+    assert found == on_worker.Model(name, on_worker.system(), b"a model")
+    on_worker.forget("question")
+    assert not Path(here.folder.name).exists()
