@@ -381,7 +381,11 @@ def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
 def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -> None:
     """Also while workers begin, which never hear of it."""
     axes = AXES | {"memories.flash.read_latency": {"from": 1, "to": 64, "step": 1}}
-    (tmp_path / "sweep.yaml").write_text(json.dumps(small(axes=axes)))
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef wait(soc, compiled):\n    time.sleep(0.03)\n    return 1\n"
+    )
+    asked = small(axes=axes, objectives=["cycles", "./slow.py:wait"])
+    (tmp_path / "sweep.yaml").write_text(json.dumps(asked))
     words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
     process = subprocess.Popen(
         [sys.executable, "-m", "atoll", *words],
