@@ -50,7 +50,7 @@ def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[
 
 
 def _is_known(spec: AcceleratorSpec) -> bool:
-    drivers = () if spec.driver_path else (LISTS, DOORBELL)
+    drivers = () if spec.driver_path else (LISTS,)
     return spec.program is not None or spec.driver in drivers
 
 
