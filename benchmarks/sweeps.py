@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
-Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...]``. Of a grid
-of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are computed, drawn
-as a Latin hypercube where they are fewer: for digits and, from ``--models``, two networks of MLPerf
-Tiny. Tables of different numbers of workers must be the same bytes. Times are those of the clock:
+Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]``.
+Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
+computed, drawn as a Latin hypercube where they are fewer: for digits and, from ``--models``, two
+networks of MLPerf Tiny. Tables of different numbers of workers must be the same bytes. Times are those of the clock:
 measure on a machine that does nothing else.
 """
 
@@ -33,7 +33,7 @@ AXES = {
 POINTS = 10_000
 
 
-def question(points: int, models: Path | None) -> dict[str, Any]:
+def question(points: int, models: Path | None, stage: str) -> dict[str, Any]:
     """Return the sweep file of so many points."""
     networks = [DIGITS, *(models / name for name in NETWORKS if models)]
     search = {"method": "latin_hypercube", "points": points}
@@ -44,6 +44,7 @@ def question(points: int, models: Path | None) -> dict[str, Any]:
         "networks": list(map(str, networks)),
         "axes": AXES,
         "search": {"method": "grid"} if points >= POINTS else search,
+        "stages": {stage: "all"},
     }
 
 
@@ -62,11 +63,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--models", type=Path, metavar="FOLDER")
     parser.add_argument("--points", type=int, default=POINTS, metavar="N")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--stage", choices=["plan", "estimate"], default="plan")
     asked = parser.parse_args(arguments)
     shown = Table("workers", "points", "seconds", "points a second", "efficiency")
     first: tuple[int, float, bytes] | None = None
     for workers in asked.workers:
-        points, seconds, table = measure(question(asked.points, asked.models), workers)
+        points, seconds, table = measure(question(asked.points, asked.models, asked.stage), workers)
         if first is None:
             first = workers, points / seconds, table
         assert table == first[2], "the table of other workers has other bytes"

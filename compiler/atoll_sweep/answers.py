@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from atoll.api.chips import load_soc
 from atoll.description.share import find_soc, shared_folder
-from atoll.description.sweep import CHIP, METRICS, RUNS, Sweep, chip_text
+from atoll.description.sweep import CHIP, METRICS, PLAN, RUNS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
@@ -60,6 +60,8 @@ class Answers:
         if row["status"] != FINE:
             where = f" of {row['network']}" if row["network"] else ""
             return [f"there are no figures{where}: {row['status']}, {row['fault']}"]
+        if row.get("stage", PLAN) != PLAN:
+            return ["it is estimated alone: its estimates are not among the best"]
         limits = self.sweep.limits
         over = excess(row, self.sweep)
         found = [
