@@ -4,8 +4,8 @@
 Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]``.
 Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
 computed, drawn as a Latin hypercube where they are fewer: for digits and, from ``--models``, two
-networks of MLPerf Tiny. Tables of different numbers of workers must be the same bytes. Times are those of the clock:
-measure on a machine that does nothing else.
+networks of MLPerf Tiny. Tables of different numbers of workers must be the same bytes. Times are
+those of the clock: measure on a machine that does nothing else.
 """
 
 import argparse

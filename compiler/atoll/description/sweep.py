@@ -246,7 +246,7 @@ class Sweep:
         return [pair for one, values in axes for pair in values[one].sets]
 
     @property
-    def stages(self) -> list[str]:
+    def stages(self) -> list[Stage]:
         """What is done with points, what takes least first."""
         return sorted(self.model.stages, key=STAGES.index)
 

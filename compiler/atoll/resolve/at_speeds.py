@@ -51,14 +51,16 @@ def at_speeds(first: ResolvedSoc, overrides: tuple[str, ...]) -> ResolvedSoc | N
     (others, _), told = part_speeds(overrides), first.told
     if others or told is None:
         return None
-    speeds = speeds_of(overrides)
     if isinstance(told, OtherSpeeds):
-        told, overrides = told.first, (*told.texts, *overrides)
-    parts = {CLOCK: {*told.soc.devices}, LATENCY: {*told.soc.memories}}
-    alike = any(each.alias_of for each in told.soc.memories.values())
+        other = OtherSpeeds(told.first, (*told.texts, *overrides))
+    else:
+        other = OtherSpeeds(told, overrides)
+    speeds, soc = speeds_of(overrides), other.first.soc
+    parts = {CLOCK: {*soc.devices}, LATENCY: {*soc.memories}}
+    alike = any(each.alias_of for each in soc.memories.values())
     if alike or not all(name in parts[key] for key, name in speeds):
         return None
-    return _at_speeds(first, OtherSpeeds(told, overrides), speeds)
+    return _at_speeds(first, other, speeds)
 
 
 def _first_key(root: Node, folder: Path, overrides: tuple[str, ...]) -> Alike:
