@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
-Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--delay MS
-...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
+Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]
+[--delay MS ...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
 computed, drawn as a Latin hypercube where they are fewer: for digits and, from ``--models``, two
 networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client are processes of their own,
 and what one sends to another takes so long. Tables of different numbers of workers must be the same
@@ -37,7 +37,7 @@ AXES = {
 POINTS = 10_000
 
 
-def question(points: int, models: Path | None) -> dict[str, Any]:
+def question(points: int, models: Path | None, stage: str) -> dict[str, Any]:
     """Return the sweep file of so many points."""
     networks = [DIGITS, *(models / name for name in NETWORKS if models)]
     search = {"method": "latin_hypercube", "points": points}
@@ -48,6 +48,7 @@ def question(points: int, models: Path | None) -> dict[str, Any]:
         "networks": list(map(str, networks)),
         "axes": AXES,
         "search": {"method": "grid"} if points >= POINTS else search,
+        "stages": {stage: "all"},
     }
 
 
@@ -69,12 +70,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--points", type=int, default=POINTS, metavar="N")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
     parser.add_argument("--delay", type=float, nargs="+", metavar="MS", help="of each message")
+    parser.add_argument("--stage", choices=["plan", "estimate"], default="plan")
     asked = parser.parse_args(arguments)
     shown = Table("workers", "delay", "points", "seconds", "points a second", "efficiency")
     first: tuple[int, float, bytes] | None = None
     for workers, delay in product(asked.workers, asked.delay or [None]):
         seconds_of_delay = None if delay is None else delay / 1000
-        asks = question(asked.points, asked.models)
+        asks = question(asked.points, asked.models, asked.stage)
         points, seconds, table = measure(asks, workers, seconds_of_delay)
         if first is None:
             first = workers, points / seconds, table

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from atoll.api.chips import load_soc
 from atoll.description.share import find_soc, shared_folder
-from atoll.description.sweep import CHIP, METRICS, RUNS, Sweep, chip_text
+from atoll.description.sweep import CHIP, METRICS, PLAN, RUNS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
@@ -60,6 +60,8 @@ class Answers:
         if row["status"] != FINE:
             where = f" of {row['network']}" if row["network"] else ""
             return [f"there are no figures{where}: {row['status']}, {row['fault']}"]
+        if row.get("stage", PLAN) != PLAN:
+            return ["it is estimated alone: its estimates are not among the best"]
         limits = self.sweep.limits
         over = excess(row, self.sweep)
         found = [
@@ -273,7 +275,7 @@ class Answers:
             more = len(self.front) - len(shown)
             title = f"front of {', '.join(self.objectives)}"
             title += f", the first {len(shown)} of {len(self.front):,}" if more else ""
-            yield _table(title, self._front_rows(shown), columns)
+            yield _table(title, self._front_rows(shown, columns), columns)
         yield from self._runs(columns)
         shares = [
             (each["axis"], *(_share(each[name]) for name in self.objectives))
@@ -298,9 +300,12 @@ class Answers:
                     words += f", {max(off):.2g} % at worst"
                 yield wrap(words, columns) + "\n"
 
-    def _front_rows(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    def _front_rows(self, rows: Sequence[Row], columns: int | None) -> list[tuple[str, ...]]:
         ran = [name for name in ("rtl.cycles",) if name in self.table.schema.names]
-        heads = ("point", *self.sweep.axes, *self.objectives, *ran, "alike", "basis")
+        axes, figures = [*self.sweep.axes], (*self.objectives, *ran, "alike", "basis")
+        if columns and len("  ".join(("point", *axes, *figures))) > columns:
+            axes = [_last_words(each, axes) for each in axes]
+        heads = ("point", *axes, *figures)
         cells = [
             (
                 str(row["point"]),
@@ -344,6 +349,13 @@ def _spread(front: Sequence[Row], count: int) -> list[Row]:
         return list(front)
     steps = range(count)
     return [front[each * (len(front) - 1) // max(1, count - 1)] for each in steps]
+
+
+def _last_words(key: str, keys: Sequence[str]) -> str:
+    """Return the last words of a key, at least two, that no other key ends with."""
+    words = key.split(".")
+    tails = (".".join(words[-count:]) for count in range(2, len(words)))
+    return next((tail for tail in tails if sum(it.endswith(tail) for it in keys) == 1), key)
 
 
 def _number(value: float) -> str:

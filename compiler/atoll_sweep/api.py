@@ -47,13 +47,13 @@ def read(folder: Path) -> SweepResults:
     """Read the results of a sweep; see `atoll.load_sweep`."""
     require_packages()
     from atoll_sweep.results import FIRST, document_in, is_finished, tables_in
-    from atoll_sweep.table import functions_of, with_runs
+    from atoll_sweep.table import functions_of, with_stages
 
     document, base = document_in(folder)
     asked = sweep_of(document, base)
-    table = with_runs(tables_in(folder), FIRST)
+    table = with_stages(tables_in(folder), FIRST)
     names = functions_of(table, asked)
-    return _results(asked, table, names, folder, finished=is_finished(folder))
+    return _results(asked, table, names, folder, finished=is_finished(folder, asked.stages[1:]))
 
 
 def sweep_of(source: SweepSource, folder: Path) -> Sweep:

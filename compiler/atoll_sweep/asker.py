@@ -21,8 +21,9 @@ from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
+from atoll.description.layers import key_words
 from atoll.description.share import find_soc
-from atoll.description.sweep import CHIP, PLANNER, RUNS, Sweep, figures_asked
+from atoll.description.sweep import CHIP, PLAN, PLANNER, RUNS, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import report_to, silent
@@ -48,7 +49,7 @@ KILLED, CRASHED = "E234", "crashed"
 WRONG = "wrong"
 """The `status` of a run whose bytes or accesses are not what they must be."""
 
-_KEPT_COMPILATIONS = 64
+_KEPT_CHIPS, _KEPT_COMPILATIONS = 64, 64
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Asker:
 
     question: Question
     _chips: dict[str, atoll.Soc] = field(default_factory=dict)
+    _at_hand: dict[Choice, atoll.Soc] = field(default_factory=dict)
     _compiled: dict[tuple[Choice, str], atoll.Compilation] = field(default_factory=dict)
 
     @cached_property
@@ -80,10 +82,10 @@ class Asker:
         with self.question.open_texts(), report_to(silent):
             if stage in RUNS:
                 return self.run(number, "iss" if stage == "iss" else "rtl")
-            return self.ask(number)
+            return self.ask(number, planned=PLAN in (stage, self.sweep.stages[0]))
 
-    def ask(self, number: int) -> Row:
-        """Return the row of a point."""
+    def ask(self, number: int, *, planned: bool = True) -> Row:
+        """Return the row of a point, planned or with the program of one that differs in speed."""
         choice = choice_of(number, self.sweep.lengths)
         row: Row = {"point": number}
         name = None
@@ -91,7 +93,8 @@ class Asker:
             soc = self.chip(choice)
             made = {}
             for name, network in self.networks.items():
-                made[name] = self._compile(choice, soc, network)
+                compile_it = self._plan if planned else self._estimate
+                made[name] = compile_it(choice, soc, network)
             name = None
             return row | {"status": FINE} | self._figures(soc, made)
         except AtollError as error:
@@ -143,11 +146,40 @@ class Asker:
             return None
 
     def chip(self, choice: Choice) -> atoll.Soc:
-        """Return the chip of a point.
+        """Return the chip of a point: one that is at hand, at other speeds.
 
         Raises:
             AtollError: there can be none.
         """
+        other = tuple(0 if axis in self._on_top else one for axis, one in enumerate(choice))
+        if other not in self._at_hand:
+            if len(self._at_hand) >= _KEPT_CHIPS:
+                self._at_hand.pop(next(iter(self._at_hand)))
+            try:
+                self._at_hand[other] = self._load(other)
+            except AtollError:
+                if other == choice:
+                    raise
+                return self._load(choice)  # at its own speeds it may have other faults
+        changes = [text for axis, texts in self._on_top.items() for text in texts[choice[axis]]]
+        return self._at_hand[other].with_(changes) if changes else self._at_hand[other]
+
+    @cached_property
+    def _on_top(self) -> Mapping[int, Sequence[list[str]]]:
+        """What each value sets of the axes that change speeds of one chip, by their numbers."""
+        axes = [*self.sweep.axes.values()]
+        return {
+            axis: [[f"{key}={text}" for key, text in each.sets] for each in axes[axis]]
+            for axis in self._speeds
+            if CHIP not in self._keys(axis)
+        }
+
+    def _keys(self, axis: int) -> set[str]:
+        """Return what an axis sets."""
+        values = [*self.sweep.axes.values()][axis]
+        return {key for each in values for key, _ in each.sets}
+
+    def _load(self, choice: Choice) -> atoll.Soc:
         sets = self.sweep.sets_of(choice)
         source = next((text for key, text in sets if key == CHIP), self.sweep.model.soc)
         chip = self._chips.get(str(source))
@@ -157,10 +189,10 @@ class Asker:
         changes = [f"{key}={text}" for key, text in sets if is_of_chip(key)]
         return chip.with_(changes) if changes else chip
 
-    def _compile(self, choice: Choice, soc: atoll.Soc, network: atoll.Network) -> atoll.Compilation:
-        """Compile a network, or take the program of a point that differs in speed alone."""
-        if "plan" in self.sweep.model.stages:
-            return self._plan(choice, soc, network)
+    def _estimate(
+        self, choice: Choice, soc: atoll.Soc, network: atoll.Network
+    ) -> atoll.Compilation:
+        """Take the program of a point that differs in speed alone, or compile the network."""
         other = tuple(0 if axis in self._speeds else one for axis, one in enumerate(choice))
         key = other, network.name
         if key not in self._compiled:
@@ -181,17 +213,23 @@ class Asker:
         return compile_with(soc, [network], options)
 
     @cached_property
-    def _speeds(self) -> frozenset[int]:
+    def _speeds(self) -> tuple[int, ...]:
         """The axes by which the first chip differs in speed alone, by their numbers."""
-        return frozenset(axis for axis in range(len(self.sweep.lengths)) if self._is_speed(axis))
+        return tuple(filter(self._is_speed, range(len(self.sweep.lengths))))
 
     def _is_speed(self, axis: int) -> bool:
         lengths = self.sweep.lengths
         first = (0,) * len(lengths)
         changed = ((*first[:axis], one, *first[axis + 1 :]) for one in range(1, lengths[axis]))
+        others, own = (at for at in range(len(lengths)) if at != axis), self._keys(axis)
+        around = {key_words(key) for each in others for key in self._keys(each)}
+        if not all(map(is_of_chip, own - {CHIP})) or any(
+            key_words(key)[:length] in around for key in own for length in (1, 2, 3)
+        ):
+            return False  # it is none, or the order of axes says whose value wins
         try:
-            base = timeless(self.chip(first)._resolved)
-            return all(timeless(self.chip(each)._resolved) == base for each in changed)
+            base = timeless(self._load(first)._resolved)
+            return all(timeless(self._load(each)._resolved) == base for each in changed)
         except AtollError:
             return False
 

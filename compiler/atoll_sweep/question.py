@@ -25,6 +25,7 @@ from atoll.description.tree import Listing, plain
 from atoll.description.yaml_text import parse_yaml, read_text
 from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_of_text
 from atoll.diagnostics.open_texts import OPEN_TEXTS
+from atoll.driver.search import STRATEGIES
 from atoll.memory.algorithms import PLANNERS
 from atoll.plugins.loading import load
 from atoll_sweep.files import below, files_of, lay_out, named_below, texts_in, words_in
@@ -243,14 +244,15 @@ def _wrong_keys(sweep: Sweep, chip: atoll.Soc) -> Iterator[Fault]:
 
 
 def _wrong_requests(sweep: Sweep) -> Iterator[Fault]:
-    """Yield a fault for each planner and key of a build file that is not there."""
+    """Yield a fault for each planner, strategy and key of a build file that is not there."""
     for name, values in sweep.axes.items():
         for key, text in dict.fromkeys(pair for each in values for pair in each.sets):
             try:
                 if key == PLANNER:
                     PLANNERS.get(text)
                 elif key.startswith(BUILD):
-                    options_of(["network"], requests_of([(key, text)]))
+                    (options,) = options_of(["network"], requests_of([(key, text)]))
+                    STRATEGIES.get(options.requests.model.strategy)
             except AtollError as error:
                 yield Fault(
                     code="E244",

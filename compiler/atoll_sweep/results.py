@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from atoll.description.sweep import RUNS
+from atoll.description.sweep import PLAN, RUNS
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import require_writable, unwritable
 from atoll_sweep.asker import CRASHED, KILLED, Row
@@ -43,7 +43,7 @@ class Results:
     """The rows of one stage.
 
     Attributes:
-        name: of its file: `FIRST`, or the stage that ran points.
+        name: of its file: `FIRST`, or a later stage.
     """
 
     folder: Path
@@ -192,9 +192,10 @@ def _signs(question: Question) -> dict[str, object]:
     }
 
 
-def is_finished(folder: Path) -> bool:
-    """Tell whether all points that a sweep asks for are in a folder."""
-    return (folder / f"{FIRST}.parquet").is_file() and not any(folder.glob("*.parts"))
+def is_finished(folder: Path, later: Sequence[str]) -> bool:
+    """Tell whether a folder has all that a sweep asks for, also in stages after the first one."""
+    whole = all((folder / f"{name}.parquet").is_file() for name in (FIRST, *later))
+    return whole and not any(folder.glob("*.parts"))
 
 
 def document_in(folder: Path) -> tuple[str, Path]:
@@ -217,7 +218,7 @@ def tables_in(folder: Path) -> dict[str, pa.Table]:
         UsageError: E246; it has none.
     """
     found, document = {}, json.loads(document_in(folder)[0])
-    for name in (FIRST, *RUNS):
+    for name in (FIRST, PLAN, *RUNS):
         if files := _files_in(folder, name):
             schema = read_schema(files[0])
             if json.loads(schema.metadata[SWEEP_KEY]) != document:

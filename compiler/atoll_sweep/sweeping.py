@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from atoll.description.sweep import RUNS, Sweep
+from atoll.description.sweep import PLAN, Sweep
 from atoll.diagnostics.progress import tell
 from atoll_sweep.answers import Answers
 from atoll_sweep.asker import Row
@@ -18,7 +18,7 @@ from atoll_sweep.question import Function, Question, question_of
 from atoll_sweep.results import FIRST, Results, hold, require_folder
 from atoll_sweep.search import GENERATION, propose
 from atoll_sweep.space import draw
-from atoll_sweep.table import schema_of, schema_of_runs, with_runs
+from atoll_sweep.table import schema_of, schema_of_runs, with_stages
 
 SECONDS_OF_A_PART = 5.0
 """Rows are written at least so often."""
@@ -94,16 +94,17 @@ def run(
             else:
                 _compute(sweep, askers, keeper)
         tables = {FIRST: results.finish()}
-        for stage in (each for each in RUNS if each in sweep.model.stages):
-            best = Answers(sweep, with_runs(tables, FIRST), objectives).best(
+        for stage in sweep.stages[1:]:
+            best = Answers(sweep, with_stages(tables, FIRST), objectives).best(
                 int(sweep.model.stages[stage])
             )
-            runs = Results(folder, stage, schema_of_runs(question.document))
+            schema = results.schema if stage == PLAN else schema_of_runs(question.document)
+            runs = Results(folder, stage, schema)
             with _keeper(runs, question, len(best)) as keeper:
                 for rows in askers.ask([each for each in best if each not in runs.known], stage):
                     keeper.take(rows)
             tables[stage] = runs.finish()
-    return with_runs(tables, FIRST)
+    return with_stages(tables, FIRST)
 
 
 @contextmanager

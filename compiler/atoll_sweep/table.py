@@ -8,7 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from atoll.description.sweep import OF_A_NETWORK, RUNS, Sweep, figures_asked
+from atoll.description.sweep import (
+    OF_A_NETWORK,
+    OTHER_COLUMNS,
+    PLAN,
+    RUNS,
+    Sweep,
+    figures_asked,
+)
 from atoll.description.sweep_values import AxisValue, magnitude
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import replace_file
@@ -47,9 +54,19 @@ def schema_of_runs(document: str) -> pa.Schema:
     return pa.schema(fields, metadata={SWEEP_KEY: document})
 
 
-def with_runs(tables: Mapping[str, pa.Table], first: str) -> pa.Table:
-    """Return the table of all points with columns of those that ran, such as ``rtl.cycles``."""
+def with_stages(tables: Mapping[str, pa.Table], first: str) -> pa.Table:
+    """Return the table of all points with what later stages say of some.
+
+    Those that are planned after all were estimated have the figures of the plan, and `stage` says
+    so; what ran has columns such as ``rtl.cycles``.
+    """
     joined = tables[first]
+    if PLAN in tables:
+        joined = _last_rows([joined, tables[PLAN]])
+        planned = {*tables[PLAN].column("point").to_pylist()}
+        points = joined.column("point").to_pylist()
+        stages = [PLAN if point in planned else "estimate" for point in points]
+        joined = joined.append_column("stage", pa.array(stages, pa.string()))
     for stage in RUNS:
         if stage in tables:
             ran = {row["point"]: row for row in tables[stage].to_pylist()}
@@ -106,7 +123,12 @@ def read_tables(paths: Iterable[Path], schema: pa.Schema) -> pa.Table:
     Raises:
         UsageError: E246; a file is damaged, or of another sweep.
     """
-    joined = pa.concat_tables([schema.empty_table(), *(_read(path, schema) for path in paths)])
+    return _last_rows([schema.empty_table(), *(_read(path, schema) for path in paths)])
+
+
+def _last_rows(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the rows of tables in the order of their points; of a point the last one counts."""
+    joined = pa.concat_tables(tables)
     last = {point: place for place, point in enumerate(joined.column("point").to_pylist())}
     places = pa.array([last[point] for point in sorted(last)], pa.int64())
     return joined.take(places).combine_chunks()
@@ -144,7 +166,7 @@ def damage_error(path: Path) -> UsageError:
 
 def functions_of(table: pa.Table, sweep: Sweep) -> tuple[str, ...]:
     """Return a user's objectives that a table has and the sweep file does not name."""
-    own = set(schema_of(sweep, "", sweep.model.objectives).names)
+    own = {*schema_of(sweep, "", sweep.model.objectives).names, *OTHER_COLUMNS}
     runs = tuple(f"{stage}." for stage in RUNS)
     names = [name for name in table.schema.names if not name.startswith(runs)]
     return tuple(name for name in names if name not in own)

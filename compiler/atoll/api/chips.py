@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from atoll.api.notebook import Row, html_table, svg_element
 from atoll.description.faults import Faults
-from atoll.description.loader import override, read_description
+from atoll.description.layers import read_layers
+from atoll.description.loader import override
 from atoll.description.share import find_soc
 from atoll.description.tree import Node
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import path_of_text
 from atoll.resolve import explain as subjects
 from atoll.resolve import resolve_tree
+from atoll.resolve.at_speeds import at_speeds
 from atoll.resolve.notes import notes_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
@@ -108,8 +110,14 @@ class Soc:
 
     name: str
     _resolved: ResolvedSoc = field(repr=False)
-    _root: Node = field(repr=False, compare=False)
+    _base: Node = field(repr=False, compare=False)
     _folder: Path = field(repr=False, compare=False)
+    _changes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def _root(self) -> Node:
+        """The description with all changes."""
+        return override(self._base, self._changes)
 
     @property
     def host(self) -> str:
@@ -151,7 +159,11 @@ class Soc:
         >>> chip.with_({"devices.npu.params.output_lanes": 4, "pools.shared.size": "128 KiB"})
         Soc(name='lagoon')
         """
-        return _resolve(override(self._root, override_texts(changes)), self._folder)
+        texts = tuple(override_texts(changes))
+        found = at_speeds(self._resolved, texts) if texts else None
+        if found is None:
+            return _resolve(self._base, self._folder, (*self._changes, *texts))
+        return Soc(found.name, found, self._base, self._folder, (*self._changes, *texts))
 
     def check(self, *, simulate: bool | None = None) -> SocCheck:
         """Find what keeps the chip from being built and simulated, as ``atoll check`` does.
@@ -231,7 +243,7 @@ def load_soc(
     """
     if isinstance(source, Soc):
         return source.with_(overrides) if overrides else source
-    faults, texts = Faults(), override_texts(overrides)
+    faults, texts = Faults(), tuple(override_texts(overrides))
     base = Path() if folder is None else Path(folder)
     if isinstance(source, Mapping):
         text = data_text(source)
@@ -240,8 +252,8 @@ def load_soc(
         text, path = source, path_of_text(source, "text", base)
     else:
         path = find_soc(source)
-        return _resolve(read_description(path, texts, faults), path.parent, faults)
-    return _resolve(read_description(path, texts, faults, text), base, faults)
+        return _resolve(read_layers(path, faults), path.parent, texts, faults)
+    return _resolve(read_layers(path, faults, text), base, texts, faults)
 
 
 def is_text(source: object) -> TypeGuard[str]:
@@ -267,9 +279,11 @@ def override_texts(overrides: Overrides) -> list[str]:
     return list(overrides)
 
 
-def _resolve(root: Node, folder: Path, faults: Faults | None = None) -> Soc:
-    resolved = resolve_tree(root, folder, faults)
-    return Soc(resolved.name, resolved, root, folder)
+def _resolve(
+    root: Node, folder: Path, changes: tuple[str, ...], faults: Faults | None = None
+) -> Soc:
+    resolved = resolve_tree(root, folder, faults, changes)
+    return Soc(resolved.name, resolved, root, folder, changes)
 
 
 def _value(value: object) -> str:

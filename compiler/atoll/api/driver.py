@@ -80,8 +80,14 @@ def estimated_cycles(compiled: Compiled) -> int:
 
 def estimated_basis(compiled: Compiled) -> str:
     """Return what `estimated_cycles` rests on."""
-    each = (basis_of_operator(op, compiled.graph, compiled.soc) for op in compiled.graph.operators)
-    return joint_basis((driver_source(compiled.soc).basis, *each))
+    graph, soc, on_engines = compiled.graph, compiled.soc, set[tuple[str, ...]]()
+    sources = [driver_source(soc).basis]
+    for op in graph.operators:
+        if op.devices not in on_engines:
+            sources.append(basis_of_operator(op, graph, soc))
+        if not isinstance(soc.device(op.device), Cpu):
+            on_engines.add(op.devices)
+    return joint_basis(sources)
 
 
 def cores_that_run(models: Sequence[Compiled]) -> Sequence[Cpu]:

@@ -46,6 +46,10 @@ class Source:
     basis: str
     band: Band | None
 
+    def __hash__(self) -> int:
+        """Return the hash of the name, which tells most of them apart."""
+        return hash(self.name)
+
 
 Parts = Mapping[Source, int]
 """Cycles by their source."""

@@ -266,16 +266,27 @@ def _is_far(
     farthest: int = MEASURED_DATA_LATENCY,
 ) -> bool:
     """Tell whether an activation of an operator is in memory that answers later than measured."""
+    late, near = _late_pools(device, soc, farthest)
+    if near and not late:
+        return False
+    tensors = map(graph.tensor, (*op.reads, *op.outputs))
+    return any(late.issuperset(each.pools or near) for each in tensors if each.data is None)
 
-    def late(pool: str) -> bool:
-        return soc.memory(soc.pool(pool).region.memory).read_latency > farthest
 
-    names = (name for name in (*op.reads, *op.outputs) if graph.tensor(name).data is None)
-    pools = [graph.tensor(name).pools for name in names]
-    near = [
-        pool.name
-        for pool in soc.pools
-        if pool.role in ("workspace", "both")
-        and pool.reach.get(device.name, Access.NONE) is not Access.NONE
-    ]
-    return any(all(map(late, each or near)) for each in pools)
+def _late_pools(
+    device: Cpu | Engine, soc: ResolvedSoc, farthest: int
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the pools that answer later, and those in which a device may have activations."""
+    key = "late pools", device.name, farthest
+    if key not in soc.known:
+        latencies = {each.name: soc.memory(each.region.memory).read_latency for each in soc.pools}
+        near = (
+            pool.name
+            for pool in soc.pools
+            if pool.role in ("workspace", "both")
+            and pool.reach.get(device.name, Access.NONE) is not Access.NONE
+        )
+        late = frozenset(name for name, latency in latencies.items() if latency > farthest)
+        soc.known[key] = late, tuple(near)
+    found: tuple[frozenset[str], tuple[str, ...]] = soc.known[key]
+    return found

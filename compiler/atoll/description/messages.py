@@ -28,6 +28,7 @@ _EXPECTED = {
     "string_type": "text",
     "string_too_long": "text of at most {max_length} characters",
     "bool_type": "true or false",
+    "bool_parsing": "true or false",
     "dict_type": "a mapping, written as 'key: value' lines",
     "model_type": "a mapping, written as 'key: value' lines",
     "model_attributes_type": "a mapping, written as 'key: value' lines",

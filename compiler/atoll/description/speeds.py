@@ -1,80 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clocks and latencies of a description apart from all else: no rule depends on these."""
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from atoll.description.chip import Soc
 from atoll.description.fields import Frequency, Latency
-from atoll.description.tree import Entry, Node, Scalar, SourceMap, Table
+from atoll.description.layers import key_words
+from atoll.description.loader import Description, override
+from atoll.description.tree import Key, SourceMap
+from atoll.description.yaml_text import scalar
 
-_ANY = Scalar("any", None)
-_ALIAS = "alias_of"
-"""A key of memories whose latencies are those of others."""
+CLOCK, LATENCY = ("devices", "clock"), ("memories", "read_latency")
+"""Which key of which part of a chip."""
+
+Speeds = dict[tuple[tuple[str, str], str], int]
+"""Clocks and latencies by `CLOCK` or `LATENCY` and the name of the device or memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
-    """A description, and the speeds in it by the names of devices and of memories.
+class OtherSpeeds:
+    """A description with other clocks and latencies, made for who looks at it.
 
     Attributes:
-        where: the places of all that it says.
-        bare: the description without them.
+        first: the description with some.
+        texts: ``key.path=value``, what is on top of it.
     """
 
-    where: SourceMap
-    bare: Node
-    clocks: dict[str, int]
-    latencies: dict[str, int]
+    first: Description
+    texts: tuple[str, ...]
+
+    def description(self) -> Description:
+        """Return the whole description."""
+        soc = self.first.soc
+        parts: dict[str, dict[str, Any]] = {
+            "devices": dict(soc.devices),
+            "memories": dict(soc.memories),
+        }
+        for ((section, key), name), value in speeds_of(self.texts).items():
+            parts[section][name] = parts[section][name].model_copy(update={key: value})
+        where = SourceMap(override(self.first.where.root, self.texts))
+        return replace(self.first, where=where, soc=soc.model_copy(update=parts))
 
 
-def part_speeds(root: Node) -> Parted | None:
-    """Return a description and its speeds, None where some cannot be read or follow from others."""
-    if not isinstance(root, Table):
-        return None
-    entries = dict(root.entries)
-    clocks = _take_out(entries, "devices", "clock")
-    latencies = _take_out(entries, "memories", "read_latency")
-    if clocks is None or latencies is None:
-        return None
-    return Parted(SourceMap(root), Table(entries, root.at), clocks, latencies)
+def part_speeds(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return those of some overrides that set no speeds, and those that do.
+
+    Where these set what is around a speed, it is not clear who wins: all are among the first.
+    """
+    others = tuple(text for text in texts if _speed(text) is None)
+    speeds = tuple(text for text in texts if _speed(text))
+    around = {_key(text) for text in others}
+    if any(_key(text)[:length] in around for text in speeds for length in (1, 2, 3)):
+        return tuple(texts), ()
+    return others, speeds
 
 
-def _take_out(entries: dict[str, Entry], section: str, key: str) -> dict[str, int] | None:
-    """Take the values of a key of all devices or memories out; return them, None if one is none."""
-    found: dict[str, int] = {}
-    table = entries[section].value if section in entries else None
-    if not isinstance(table, Table):
-        return None
-    named = dict(table.entries)
-    for name, entry in table.entries.items():
-        inner = entry.value.entries if isinstance(entry.value, Table) else {}
-        if _ALIAS in inner:
-            return None
-        if key in inner:
-            value = inner[key].value
+def speeds_of(texts: Sequence[str]) -> Speeds:
+    """Return the speeds that overrides set; the last one wins."""
+    found = filter(None, map(_speed, texts))
+    return {(key, name): value for key, name, value in found}
+
+
+@lru_cache(maxsize=4096)
+def _speed(text: str) -> tuple[tuple[str, str], str, int] | None:
+    """Return which speed of what a text sets, and its value; None if it does nothing of that."""
+    match _key(text):
+        case (section, name, key) if (section, key) in (CLOCK, LATENCY):
+            value = text.partition("=")[2].strip()
             try:
-                found[name] = _type_of(key).validate_python(getattr(value, "value", None))
+                return (section, key), name, _type_of(key).validate_python(scalar(value))
             except ValidationError:
                 return None
-            bare = {**inner, key: Entry(inner[key].key_at, _ANY)}
-            named[name] = Entry(entry.key_at, Table(bare, entry.value.at))
-    entries[section] = Entry(entries[section].key_at, Table(named, table.at))
-    return found
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _key(text: str) -> Key:
+    return key_words(text.partition("=")[0].strip())
 
 
 @cache
 def _type_of(key: str) -> TypeAdapter[int]:
     return TypeAdapter(Frequency if key == "clock" else Latency)
-
-
-def with_speeds(soc: Soc, parted: Parted) -> Soc:
-    """Return the model of a description that differs from that of `soc` in its speeds alone."""
-    devices, memories = dict(soc.devices), dict(soc.memories)
-    for name, clock in parted.clocks.items():
-        devices[name] = devices[name].model_copy(update={"clock": clock})
-    for name, latency in parted.latencies.items():
-        memories[name] = memories[name].model_copy(update={"read_latency": latency})
-    return soc.model_copy(update={"devices": devices, "memories": memories})

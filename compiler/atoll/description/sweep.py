@@ -43,11 +43,21 @@ METRICS = tuple(UNITS)
 Method = Literal["grid", "random", "latin_hypercube", "tpe", "nsga2"]
 Stage = Literal["estimate", "plan", "iss", "rtl"]
 STAGES: tuple[str, ...] = get_args(Stage)
-RUNS = ("iss", "rtl")
-"""Stages in which points run."""
+PLAN, RUNS = "plan", ("iss", "rtl")
+"""The stage in which points are planned, and those in which they run."""
 
 OTHER_COLUMNS = (
-    *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
+    *(
+        "point",
+        "status",
+        "fault",
+        "network",
+        "basis",
+        "cycles_low",
+        "cycles_high",
+        "alike",
+        "stage",
+    ),
 )
 """What a row has beside its axes and `METRICS`."""
 
@@ -234,6 +244,11 @@ class Sweep:
         """Return keys and texts that values of the axes set, given by their numbers."""
         axes = zip(choice, self.axes.values(), strict=True)
         return [pair for one, values in axes for pair in values[one].sets]
+
+    @property
+    def stages(self) -> list[Stage]:
+        """What is done with points, what takes least first."""
+        return sorted(self.model.stages, key=STAGES.index)
 
     @property
     def size(self) -> int:

@@ -21,6 +21,7 @@ from atoll.place.constraints import ScopeLog
 from atoll.place.decision import Decision
 from atoll.place.requests import Requests
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import timeless
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
@@ -128,6 +129,20 @@ def _program(compiled: Compiled) -> Alike | None:
 @remember(_program, most=8)
 def cost_of(compiled: Compiled) -> ProgramCost:
     """Return what knows what a program takes."""
+    return replace(_cost_at_any_speed(compiled), soc=compiled.soc)
+
+
+def _shape(compiled: Compiled) -> Alike | None:
+    if len(compiled.graph.operators) > MOST_OPERATORS:
+        return None
+    parts = compiled.graph, compiled.module, compiled.plan, compiled.copies, compiled.jobs
+    sign = compiled.soc.shape_sign, compiled.graph.name
+    return Alike(sign, timeless(compiled.soc), *parts)
+
+
+@remember(_shape, most=GRAPHS_AT_HAND)
+def _cost_at_any_speed(compiled: Compiled) -> ProgramCost:
+    """Return the same for some chip that differs in speed alone."""
     entry, soc, plan = compiled.module.entry, compiled.soc, compiled.plan
     return ProgramCost(
         soc=soc,

@@ -217,7 +217,7 @@ def _compile_key(
     if not own or npu_of(soc) or not all(is_own(each.spec.emitter) for each in soc.engines):
         return None
     sign = soc.sign, network.name, tuple(taken.items())
-    return Alike(sign, soc, soc.source, network, source, options, code_of(*soc.engines))
+    return Alike(sign, soc, soc.told, network, source, options, code_of(*soc.engines))
 
 
 @remember(_compile_key, most=NETWORKS_AT_HAND)

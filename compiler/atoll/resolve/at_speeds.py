@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.description.faults import Faults
-from atoll.description.loader import describe, load_parts
-from atoll.description.speeds import Parted, part_speeds, with_speeds
-from atoll.description.tree import Node, Scalar
-from atoll.resolve.draft import Draft
+from atoll.description.loader import describe, load_parts, override
+from atoll.description.speeds import CLOCK, LATENCY, OtherSpeeds, Speeds, part_speeds, speeds_of
+from atoll.description.tree import Node
+from atoll.diagnostics.errors import DescriptionError
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.pools import speed_of
 from atoll.resolve.resolver import resolve
@@ -24,69 +24,83 @@ CHIPS_AT_HAND = 64
 """Chips that a process keeps by what they are beside speeds, and chips that were made of them."""
 
 
-def resolve_at_speeds(root: Node, folder: Path) -> ResolvedSoc | None:
-    """Return what `root` implies, None where speeds do not tell it from another chip.
+def resolve_at_speeds(root: Node, folder: Path, overrides: tuple[str, ...]) -> ResolvedSoc | None:
+    """Return what `root` with overrides implies, by a chip that differs in speeds; None without it.
 
     Raises:
         DescriptionError: the description cannot mean a buildable chip.
+        UsageError: an override is malformed or names an unknown key.
     """
-    parted = part_speeds(root)
-    if parted is None:
-        return None
-    first = _resolve_first(parted, folder)
+    others, speeds = part_speeds(overrides)
+    try:
+        first = _resolve_first(root, folder, others)
+    except DescriptionError:
+        if speeds:
+            return None  # with these it may have other faults
+        raise
     told, faults = first.source, Faults()
     assert told is not None
-    if told.where is parted.where:
-        return first
     parts = load_parts(told.soc, told.where, told.gaps, folder, faults)
     if faults.found or parts != (told.accelerators, told.cores, told.function_units):
         return None  # a file of a core or an accelerator has changed
-    return _at_speeds(first, parted)
+    return at_speeds(first, speeds) if speeds else first
 
 
-def _first_key(parted: Parted, folder: Path) -> Alike:
-    scalars = (
-        entry.value.value
-        for key, entry in parted.where.entries.items()
-        if isinstance(entry.value, Scalar) and key[2:] not in (("clock",), ("read_latency",))
-    )
-    return Alike((folder, *scalars), parted.bare)
+def at_speeds(first: ResolvedSoc, overrides: tuple[str, ...]) -> ResolvedSoc | None:
+    """Return a chip with overrides that all set speeds; None if they do not, or not its own."""
+    (others, _), told = part_speeds(overrides), first.told
+    if others or told is None:
+        return None
+    if isinstance(told, OtherSpeeds):
+        other = OtherSpeeds(told.first, (*told.texts, *overrides))
+    else:
+        other = OtherSpeeds(told, overrides)
+    speeds, soc = speeds_of(overrides), other.first.soc
+    parts = {CLOCK: {*soc.devices}, LATENCY: {*soc.memories}}
+    alike = any(each.alias_of for each in soc.memories.values())
+    if alike or not all(name in parts[key] for key, name in speeds):
+        return None
+    return _at_speeds(first, other, speeds)
+
+
+def _first_key(root: Node, folder: Path, overrides: tuple[str, ...]) -> Alike:
+    return Alike((str(folder), Path.cwd(), *overrides), root)
 
 
 @remember(_first_key, most=CHIPS_AT_HAND)
-def _resolve_first(parted: Parted, folder: Path) -> ResolvedSoc:
-    return resolve(describe(parted.where, folder, Faults()))
+def _resolve_first(root: Node, folder: Path, overrides: tuple[str, ...]) -> ResolvedSoc:
+    return resolve(describe(override(root, overrides), folder, Faults()))
 
 
-def _speeds_key(first: ResolvedSoc, parted: Parted) -> Alike:
-    sign = first.shape_sign, *parted.clocks.values(), *parted.latencies.values()
-    return Alike(sign, first.source, parted.where)
+def _speeds_key(first: ResolvedSoc, told: OtherSpeeds, _speeds: Speeds) -> Alike:
+    return Alike((*told.texts, first.shape_sign), told, first.host)
 
 
 @remember(_speeds_key, most=CHIPS_AT_HAND)
-def _at_speeds(first: ResolvedSoc, parted: Parted) -> ResolvedSoc:
-    told = first.source
-    assert told is not None
-    if parted.where == told.where:
-        return first  # asked again
-    description = replace(told, where=parted.where, soc=with_speeds(told.soc, parted))
-    draft = Draft(description=description, faults=Faults())
+def _at_speeds(first: ResolvedSoc, told: OtherSpeeds, speeds: Speeds) -> ResolvedSoc:
+    """Return a chip with other speeds; what these do not change, both have."""
     memories = tuple(
-        replace(each, read_latency=parted.latencies.get(each.name, each.read_latency))
+        replace(each, read_latency=speeds[LATENCY, each.name])
+        if (LATENCY, each.name) in speeds
+        else each
         for each in first.memories
     )
-    pools = tuple(
-        replace(each, speed=speed_of(draft, draft.soc.pools[each.name])) for each in first.pools
+    clocks = {name: value for (key, name), value in speeds.items() if key == CLOCK}
+    clock = clocks.get(first.host, first.host_cpu.clock)
+    by_name, models = {each.name: each for each in memories}, told.first.soc.pools
+    measured = (
+        (each, speed_of(models[each.name], by_name[each.region.memory], clock))
+        for each in first.pools
     )
-    devices = tuple(
-        replace(each, clock=parted.clocks.get(each.name, each.clock)) for each in first.devices
+    pools = tuple(
+        each if each.speed == speed else replace(each, speed=speed) for each, speed in measured
     )
     made = replace(
         first,
-        devices=with_widths(devices, pools, memories, first.host),
+        devices=with_widths(first.devices, pools, memories, first.host, clocks),
         memories=memories,
         pools=pools,
-        layers=LazyTable(lambda: resolve(description).layers),
-        source=description,
+        layers=LazyTable(lambda: resolve(told.description()).layers),
+        told=told,
     )
     return share_timeless(made, first)

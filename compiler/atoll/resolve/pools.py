@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from itertools import count, groupby
 
+from atoll.description.chip import Memory as MemoryModel
 from atoll.description.chip import Pool as PoolModel
 from atoll.description.devices import Npu
 from atoll.description.faults import note
@@ -19,7 +20,7 @@ from atoll.resolve.reach import (
     suitable,
     undecided_devices,
 )
-from atoll.resolve.soc import Access, Pool, PoolSpeed, Region
+from atoll.resolve.soc import Access, Memory, Pool, PoolSpeed, Region
 
 _BLOCK = 16
 """Alignment of a heap's blocks, bytes."""
@@ -73,6 +74,7 @@ def fits_memory(draft: Draft, pool: PoolModel) -> bool:
 
 def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ...]:
     """Return the pools by preference and name; the draft has no faults."""
+    clock = draft.soc.devices[draft.host or ""].clock
     return tuple(
         Pool(
             name=name,
@@ -83,7 +85,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             reach={device: Access(each.access) for device, each in decisions(draft, name)},
             provided=pool.provided,
             section=pool.section,
-            speed=speed_of(draft, pool),
+            speed=speed_of(pool, draft.soc.memories[pool.memory], clock),
             heap=pool.heap,
             at=draft.where.key_at("pools", name),
         )
@@ -109,16 +111,14 @@ def _uses(pool: PoolModel) -> str:
     return "constants and workspace" if pool.role == "both" else pool.role
 
 
-def speed_of(draft: Draft, pool: PoolModel) -> PoolSpeed:
+def speed_of(pool: PoolModel, memory: MemoryModel | Memory, clock: int) -> PoolSpeed:
     """Return how fast a pool is: what is not said is as its memory, at the clock of the host."""
-    memory = draft.soc.memories[pool.memory]
-    host = draft.soc.devices[draft.host or ""]
     return PoolSpeed(
         read_bandwidth=pool.read_bandwidth or memory.width,
         write_bandwidth=pool.write_bandwidth or memory.width,
         latency=memory.read_latency if pool.latency is None else pool.latency,
         burst=pool.burst or 0,
-        clock=pool.clock or host.clock,
+        clock=pool.clock or clock,
     )
 
 

@@ -111,7 +111,7 @@ def resolve(description: Description) -> ResolvedSoc:
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
         qemu_machine=draft.soc.qemu.machine if draft.soc.qemu else "",
-        source=description,
+        told=description,
     )
     soc = replace(soc, aliases=_aliases(draft, soc))
     check_protection(draft, soc)

@@ -11,6 +11,7 @@ from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from atoll.description.loader import Description
+from atoll.description.speeds import OtherSpeeds
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.entities import (
@@ -89,7 +90,7 @@ class ResolvedSoc:
         interface: of every model that is compiled for the chip.
         qemu_machine: the machine of QEMU that it is; "" if it is none.
         aliases: other addresses of bytes of the memories, by origin.
-        source: what the chip was resolved from, for remedies; None if that is not at hand.
+        told: what the chip was resolved from; None if that is not at hand.
     """
 
     name: str
@@ -103,7 +104,12 @@ class ResolvedSoc:
     interface: CInterface = CInterface()
     qemu_machine: str = ""
     aliases: tuple[Alias, ...] = ()
-    source: Description | None = field(default=None, compare=False, repr=False)
+    told: Description | OtherSpeeds | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def source(self) -> Description | None:
+        """What the chip was resolved from, for remedies; None if that is not at hand."""
+        return self.told.description() if isinstance(self.told, OtherSpeeds) else self.told
 
     def first_setting(self, prefix: str) -> str:
         """Return the first place in a file that sets a key which begins with `prefix`.

@@ -26,7 +26,7 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
         memories=tuple(map(_memory, soc.memories)),
         pools=tuple(map(_pool, soc.pools)),
         layers={},
-        source=None,
+        told=None,
     )
     return _first_equal(made)
 

@@ -15,7 +15,7 @@ from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.reef.channel_blocks import Places
-from atoll_sim.engines.reef.cycles import effort_of
+from atoll_sim.engines.reef.cycles import effort_of, sets_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
@@ -258,9 +258,9 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
     near = Place(Fraction(device.params["data_bytes"]))
-    assert effort_of(geometry, device, 0, Places(near, near)).cycles == pytest.approx(
-        measured, rel=0.12
-    )
+    assert effort_of(
+        sets_of(geometry, device), device, 0, Places(near, near)
+    ).cycles == pytest.approx(measured, rel=0.12)
 
 
 def test_strips_rest_on_whether_lanes_have_all_channels() -> None:

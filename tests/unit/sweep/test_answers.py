@@ -55,6 +55,17 @@ def test_the_front_is_what_nothing_beats(seed: int, objectives: tuple[str, ...])
     assert sum(1 + row["alike"] for row in found.front) == len(best)
 
 
+def test_answers_fit_sixty_columns() -> None:
+    found = answers(1, ("cycles", "ram_bytes"))
+    lines = found.text(60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert any(line.split()[:3] == ["point", *_SHORT] for line in lines)
+    assert not any(each in found.text() for each in (f"  {_SHORT[0]}", f"  {_SHORT[1]}"))
+
+
+_SHORT = ["flash.read_latency", "sram.read_latency"]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_limits_keep_points_from_the_front(seed: int) -> None:
     limits = {"cycles": 6}

@@ -91,6 +91,42 @@ def test_estimates_keep_the_program_of_a_point_that_differs_in_speed_alone(
     assert same == [row["cycles"] for row in planned if row["memories.flash.read_latency"] == 1]
 
 
+def test_estimates_of_each_planner_and_of_each_chip_are_their_own(tmp_path: Path) -> None:
+    slow = tmp_path / "slow.yaml"
+    slow.write_text("soc: lagoon\nversion: 1\nextends: lagoon\ndevices: {npu: {clock: 90 MHz}}\n")
+    latency = {"memories.flash.read_latency": [2, 1]}
+    for axis in (
+        {"planner": ["auto", "first-fit"]},
+        {"build.overlap": ["free", "none"]},
+        {"soc": ["lagoon", str(slow)]},
+        {"near": {"settings": {"a": {"soc": "lagoon"}, "b": {"soc": str(slow)}}}},
+    ):
+        asked = small(axes=axis | latency)
+        if "lagoon" in str(axis):
+            del asked["soc"]
+        rows = atoll.sweep(asked | {"stages": {"estimate": "all"}}, workers=0).rows()
+        assert rows == atoll.sweep(asked, workers=0).rows()
+
+
+def test_a_plan_confirms_the_best_estimates(tmp_path: Path) -> None:
+    stages = {"estimate": "all", "plan": 2}
+    found = swept(tmp_path / "out", stages=stages)
+    rows = found.rows()
+    planned = [row["point"] for row in rows if row["stage"] == "plan"]
+    assert len(planned) == 2
+    assert {row["point"] for row in found.front()} <= {*planned}, "only these are compared"
+    whole = {row["point"]: row for row in swept().rows()}
+    for row in rows:
+        same = row["stage"] == "plan" or row["status"] != "ok"
+        assert not same or {key: row[key] for key in row if key != "stage"} == whole[row["point"]]
+    left = next(row["point"] for row in rows if row["status"] == "ok" and row["stage"] != "plan")
+    assert "it is estimated alone" in found.explain(left)
+    assert atoll.load_sweep(tmp_path / "out").rows() == rows
+    (tmp_path / "out" / "plan.parquet").unlink()
+    assert not atoll.load_sweep(tmp_path / "out").finished
+    assert swept(tmp_path / "out", stages=stages, resume=True).rows() == rows
+
+
 def test_several_networks_have_columns_of_their_own() -> None:
     networks = {"one": str(DIGITS), "two": str(DIGITS)}
     axes = {"memories.flash.read_latency": [1]}
@@ -152,10 +188,10 @@ def test_what_failed_in_code_of_the_user_is_asked_again(
     swept(tmp_path / "whole", search=search)
     real = Asker.ask
 
-    def ask(self: Asker, number: int) -> Any:
+    def ask(self: Asker, number: int, **keys: bool) -> Any:
         if number == 1:
             return {"point": 1, "status": "E111", "fault": "a part of another package failed"}
-        return real(self, number)
+        return real(self, number, **keys)
 
     monkeypatch.setattr(Asker, "ask", ask)
     assert swept(tmp_path / "part", search=search).failures["E111"] == 1
@@ -229,10 +265,10 @@ def test_a_sweep_that_has_not_ended_says_so(
 ) -> None:
     real = Asker.ask
 
-    def ask(self: Asker, number: int) -> Any:
+    def ask(self: Asker, number: int, **keys: bool) -> Any:
         if number == 4:
             raise KeyboardInterrupt
-        return real(self, number)
+        return real(self, number, **keys)
 
     monkeypatch.setattr(Asker, "ask", ask)
     with pytest.raises(KeyboardInterrupt):
@@ -253,18 +289,18 @@ def test_what_is_computed_is_kept_and_nothing_is_asked_twice(
     asked_points: list[int] = []
     real = Asker.ask
 
-    def ask(self: Asker, number: int) -> Any:
+    def ask(self: Asker, number: int, **keys: bool) -> Any:
         if len(asked_points) == 4:
             raise KeyboardInterrupt
         asked_points.append(number)
-        return real(self, number)
+        return real(self, number, **keys)
 
     monkeypatch.setattr(Asker, "ask", ask)
     part = tmp_path / "part"
     with pytest.raises(KeyboardInterrupt):
         swept(part)
     assert atoll.load_sweep(part).computed == 4, "they can be looked at"
-    monkeypatch.setattr(Asker, "ask", lambda self, number: real(self, number))
+    monkeypatch.setattr(Asker, "ask", lambda self, number, **keys: real(self, number, **keys))
     swept(part, resume=True)
     assert (part / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
     assert sorted(path.name for path in part.iterdir()) == ["results.parquet", "sweep.json"]
@@ -352,12 +388,12 @@ def test_a_search_that_goes_on_proposes_what_it_would_have(
     swept(tmp_path / "whole", search=search)
     real, count = Asker.ask, 0
 
-    def ask(self: Asker, number: int) -> Any:
+    def ask(self: Asker, number: int, **keys: bool) -> Any:
         nonlocal count
         count += 1
         if count == 4:
             raise KeyboardInterrupt
-        return real(self, number)
+        return real(self, number, **keys)
 
     monkeypatch.setattr(Asker, "ask", ask)
     with pytest.raises(KeyboardInterrupt):

@@ -23,12 +23,12 @@ def beat_cycles(size: int, width: Fraction, bus_cycles: Fraction) -> Fraction:
     return max(Fraction(1), -(-size // (width * bus_cycles)) * bus_cycles)
 
 
-def crossing_cycles(engine: Engine) -> Fraction:
+def crossing_cycles(engine: Engine) -> float:
     """Return what requests and their answers take longer between two clocks, 0 if there is one."""
     return _crossing_cycles(*engine.bus_cycles.as_integer_ratio())
 
 
 @lru_cache(maxsize=1024)
-def _crossing_cycles(engine: int, bus: int) -> Fraction:
+def _crossing_cycles(engine: int, bus: int) -> float:
     """Return the same for so many cycles of an engine in so many of the bus: ints hash fast."""
-    return SYNCHRONISED * (Fraction(engine, bus) + 1) if engine != bus else Fraction(0)
+    return float(SYNCHRONISED * (Fraction(engine, bus) + 1)) if engine != bus else 0.0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one block of output channels takes of reef's array and of its port."""
 
+from collections.abc import Mapping
 from math import ceil, gcd, prod
 from typing import NamedTuple
 
@@ -19,36 +20,50 @@ class Places(NamedTuple):
     written: Place
 
 
-class Block(NamedTuple):
-    """What one block of output channels takes.
+class Work(NamedTuple):
+    """What one block of output channels is, however fast clocks and memories are.
 
     Attributes:
         steps: cycles of the array that each block of a set takes.
         feeding: cycles in which steps come, once for a set.
         joined: steps are queued, so that the array need not wait for one.
         scaling: cycles of the requantisers.
-        reading: cycles of the memory, once for a set.
-        writing: likewise.
-        changing: cycles of changes between the memories of input and output.
-        together: a pixel takes a step, so that what a set makes of it is written at once.
         read_beats: of the port.
         write_beats: likewise.
+        run: beats that are read in a row.
+        together: a pixel takes a step, so that what a set makes of it is written at once.
+        turns: beats that are written of a pixel one after the other, with a read between them.
+        width: output channels, as many as there are bytes of a beat at most.
     """
 
     steps: float
     feeding: float
     joined: bool
     scaling: int
-    reading: float
-    writing: float
-    changing: int
-    together: bool
     read_beats: float
     write_beats: float
     run: float
+    together: bool
+    turns: float
+    width: int
 
 
-def computing_of(members: list[Block]) -> int:
+class Block(NamedTuple):
+    """What a block takes of the memories.
+
+    Attributes:
+        reading: cycles, once for a set.
+        writing: likewise.
+        changing: cycles of changes between the memories of input and output.
+    """
+
+    work: Work
+    reading: float
+    writing: float
+    changing: int
+
+
+def computing_of(members: list[Work]) -> int:
     """Return the cycles of array and requantisers for a set."""
     steps, first = sum(block.steps for block in members), members[0]
     waiting = 0 if first.joined else first.feeding - first.steps
@@ -65,11 +80,30 @@ def moving_of(members: list[Block], npu: Engine) -> float:
 
 def changing_of(members: list[Block]) -> int:
     """Return the cycles of changes between the memories of input and output for a set."""
-    return sum(each.changing for each in (members[:1] if members[0].together else members))
+    if members[0].work.together:
+        return members[0].changing
+    return sum(each.changing for each in members)
 
 
-def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
-    """Return what a block of `width` output channels takes."""
+def blocks_of(
+    works: Mapping[int, Work], pixels: int, port: int, places: Places
+) -> Mapping[int, Block]:
+    """Return what blocks of so many pixels take of the memories."""
+    reading, written = places.read.reading(port), places.written
+    change = places.read.changing(written) * pixels
+    return {
+        width: Block(
+            work,
+            work.read_beats * reading,
+            work.write_beats * written.writing(work.width),
+            ceil(change * work.turns),
+        )
+        for width, work in works.items()
+    }
+
+
+def work_of(shape: Geometry, npu: Engine, width: int) -> Work:
+    """Return what a block of `width` output channels is."""
     params, port = npu.params, npu.params["data_bytes"]
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, feeding, read, run = (
@@ -78,21 +112,18 @@ def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
         else _dense(shape, params["data_bytes"], params["input_lanes"])
     )
     written = _channels(width, shape.output[2], npu)
-    beat = places.written.writing(min(port, width))
     together = steps <= pixels
-    turns = 1 if together else written.beats
-    return Block(
+    return Work(
         steps=steps,
         feeding=feeding,
         joined=shape.joined,
         scaling=pixels * -(-width // scalers),
-        reading=read * places.read.reading(port),
-        writing=pixels * written.beats * beat,
-        changing=ceil(places.read.changing(places.written) * pixels * turns),
-        together=together,
         read_beats=read,
         write_beats=pixels * written.beats,
         run=run,
+        together=together,
+        turns=1 if together else written.beats,
+        width=min(port, width),
     )
 
 

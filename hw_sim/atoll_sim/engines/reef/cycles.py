@@ -3,6 +3,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from math import ceil, prod
 from typing import NamedTuple
@@ -14,11 +16,13 @@ from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
     Places,
-    block_of,
+    Work,
+    blocks_of,
     changing_of,
     computing_of,
     moving_of,
     windows_of,
+    work_of,
 )
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.loads import (
@@ -58,15 +62,148 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
-def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Alike:
+class _Set(NamedTuple):
+    """Sets that are alike.
+
+    Attributes:
+        widths: output channels of each block.
+        coming: blocks of the next set, 0 if there is none.
+        first: of its command.
+        number: how many there are.
+        computing: cycles of array and requantisers.
+        written: beats.
+    """
+
+    widths: tuple[int, ...]
+    coming: int
+    first: bool
+    number: int
+    computing: int
+    written: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """The sets of an operator on an instance, however fast clocks and memories are."""
+
+    shape: Geometry
+    npu: Engine
+
+    @cached_property
+    def pixels(self) -> int:
+        """Pixels of the output."""
+        return prod(self.shape.output[:2])
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of weights that a block fills."""
+        lanes = self.npu.params["input_lanes"] * self.npu.params["output_lanes"]
+        return -(-self.weight_bytes // lanes)
+
+    @cached_property
+    def weight_bytes(self) -> int:
+        """Of a block."""
+        return self.shape.block_bytes(self.npu)
+
+    @cached_property
+    def widths(self) -> list[tuple[int, ...]]:
+        """Output channels of each block of each set: one, or a pair."""
+        lanes, channels = self.npu.params["output_lanes"], self.shape.output[2]
+        widths = [min(lanes, channels - first) for first in range(0, channels, lanes)]
+        rows, most = self.rows, self.npu.params["weight_rows"]
+        fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
+        size = 2 if fits and not self.shape.depthwise else 1
+        return [tuple(widths[first : first + size]) for first in range(0, len(widths), size)]
+
+    @cached_property
+    def works(self) -> Mapping[int, Work]:
+        """Blocks by their output channels."""
+        widths = {*chain(*self.widths)}
+        return {width: work_of(self.shape, self.npu, width) for width in widths}
+
+    @cached_property
+    def alike(self) -> list[_Set]:
+        """The sets, those together that are alike."""
+        groups = self.widths
+        following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
+        found = []
+        for each, number in Counter(zip(groups, following, firsts, strict=True)).items():
+            works = [self.works[width] for width in each[0]]
+            written = sum(work.write_beats for work in works)
+            found.append(_Set(*each, number, computing_of(works), written))
+        return found
+
+    @cached_property
+    def blocks(self) -> int:
+        """Of all sets."""
+        return sum(map(len, self.widths))
+
+    @cached_property
+    def read_beats(self) -> float:
+        """Of all sets."""
+        return sum(self.works[widths[0]].read_beats for widths in self.widths)
+
+    @cached_property
+    def fill_cycles(self) -> int:
+        """Cycles until the first window's pixels are there."""
+        shape = self.shape
+        if not shape.lines:
+            return 0
+        pairs = zip(shape.kernel, shape.pad, strict=True)
+        rows, columns = (max(0, k - 1 - pad) for k, pad in pairs)
+        return min(rows * shape.seen[1] + columns, prod(shape.seen))
+
+    @cached_property
+    def most_filled(self) -> int:
+        """Pixels by lines that come before the first window's last one."""
+        return min(self.fill_cycles, prod(self.shape.seen) - 1) if self.shape.lines else 0
+
+    @cached_property
+    def later_windows(self) -> int:
+        """Windows, but by lines of the rows that only begin when all of the input is there."""
+        shape = self.shape
+        if not shape.lines:
+            return self.pixels
+        complete = -(-(shape.seen[0] - shape.kernel[0] + shape.pad[0]) // shape.stride[0])
+        last = shape.output[1] * max(0, shape.output[0] - 1 - complete)
+        return max(1, self.pixels - last)
+
+    @cached_property
+    def kept_pixels(self) -> int:
+        """Pixels that are kept on chip beside the queue, as lines."""
+        return LINE_ROWS * self.shape.seen[1] if self.shape.lines else 0
+
+    @cached_property
+    def inside_share(self) -> float:
+        """The share of the weights that all windows read.
+
+        It is that of rows inside the image, from the first tap to the last one inside.
+        """
+        shape = self.shape
+        rows, columns = windows_of(shape)
+        taps = sum(
+            seen.stop - at * shape.stride[1] + shape.pad[1]
+            for at, seen in enumerate(columns)
+            if seen
+        )
+        return sum(map(len, rows)) * taps / prod((*shape.output[:2], *shape.kernel))
+
+
+@remember(lambda shape, npu: (shape, *npu.params.items()), most=4096)
+def sets_of(shape: Geometry, npu: Engine) -> Sets:
+    """Return the sets of an operator: the same ones for the same lanes."""
+    return Sets(shape, npu)
+
+
+def _instance(sets: Sets, npu: Engine, commands: int, places: Places) -> Alike:
     """Return all that the effort of an operator depends on; fractions take long to hash."""
     reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
-    sign = shape, commands, npu.constants_latency, npu.bus_cycles.as_integer_ratio()
-    return Alike(sign, dict(npu.params), reads, places)
+    sign = sets, commands, npu.constants_latency, npu.bus_cycles.as_integer_ratio()
+    return Alike(sign, reads, places)
 
 
 @remember(_instance, most=4096)
-def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Effort:
+def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -76,63 +213,54 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
     pixel. Commands beside one for each sample read parameters and weights again.
 
     Args:
-        shape: the operator.
+        sets: of the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    groups = _sets(shape, npu)
-    loads = _loads(shape, npu, len(groups[0]))
-    samples, port = shape.samples, npu.params["data_bytes"]
-    again, count = max(samples, commands), prod(shape.output[:2])
-    known = {width: block_of(shape, npu, width, places) for width in {*chain(*groups)}}
-    sets = [[known[width] for width in widths] for widths in groups]
-    blocks = sum(map(len, sets))
+    samples, port = sets.shape.samples, npu.params["data_bytes"]
+    loads, blocks, fetching = _loads(sets, npu), sets.blocks, fetch_cycles(npu)
+    again, count = max(samples, commands), sets.pixels
+    known = blocks_of(sets.works, count, port, places)
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
-    cycles = start_cycles(npu) + (again - 1) * (NEXT_CYCLES + fetch_cycles(npu))
-    cycles += again * (_fill_cycles(shape) + len(sets[0]) * loads.once)
-    following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
-    alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
-    for (widths, coming, first), number in alike.items():
-        members = [known[width] for width in widths]
-        if coming and loads.ahead:
-            pixels = _pixels(members, shape, npu, samples / again, places, first=first)
-            taken = beside(pixels, _constants(loads, coming))
+    cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
+    cycles += again * (sets.fill_cycles + len(sets.widths[0]) * loads.once)
+    computing = 0
+    for each in sets.alike:
+        members = [known[width] for width in each.widths]
+        if each.coming and loads.ahead:
+            pixels = _pixels(members, each, sets, npu, samples / again, places)
+            taken = beside(pixels, _constants(loads, each.coming))
         else:
-            taken = samples / again * max(computing_of(members), moving_of(members, npu))
-            taken += coming * loads.once + DRAIN_CYCLES * bool(coming)
+            taken = samples / again * max(each.computing, moving_of(members, npu))
+            taken += each.coming * loads.once + DRAIN_CYCLES * bool(each.coming)
         weights = samples * count * loads.each_pixel * len(members)
-        cycles += number * (ceil(again * taken) + weights)
-        computing += number * computing_of(members)
+        cycles += each.number * (ceil(again * taken) + weights)
+        computing += each.number * each.computing
+    reading = sum(known[widths[0]].reading for widths in sets.widths)
+    writing = sum(known[width].writing for widths in sets.widths for width in widths)
     return Effort(
         cycles=cycles,
         parts={
             Bound.COMPUTE: samples * computing,
-            Bound.READ: ceil(samples * sum(members[0].reading for members in sets)),
-            Bound.WRITE: ceil(samples * sum(each.writing for members in sets for each in members)),
+            Bound.READ: ceil(samples * reading),
+            Bound.WRITE: ceil(samples * writing),
             Bound.WEIGHTS: loading,
         },
-        read_bytes=ceil(samples * sum(members[0].read_beats for members in sets)) * port,
-        weight_bytes=ceil(blocks * repeated * shape.block_bytes(npu) * loads.share),
+        read_bytes=ceil(samples * sets.read_beats) * port,
+        weight_bytes=ceil(blocks * repeated * sets.weight_bytes * loads.share),
         parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
 
 
 def _pixels(
-    members: list[Block],
-    shape: Geometry,
-    npu: Engine,
-    share: float,
-    places: Places,
-    *,
-    first: bool,
+    members: list[Block], of: _Set, sets: Sets, npu: Engine, share: float, places: Places
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    overlapping = shape.stride[0] < shape.kernel[0]
-    count, block = prod(shape.output[:2]), members[0]
-    written = sum(each.write_beats for each in members)
-    later = max(0, places.read.latency - 1) + float(places.read.crossing)
+    shape, count, reading = sets.shape, sets.pixels, members[0].reading
+    block, written = members[0].work, of.written
+    later = max(0, places.read.latency - 1) + places.read.crossing
     delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
     turn = aside = 0.0
     if npu.constants_wait:
@@ -140,33 +268,25 @@ def _pixels(
         aside = (
             npu.constants_latency + max(1, places.written.latency) - changing_of(members) / written
         )
-    step, filled = block.read_beats / count, 0.0
-    if shape.lines:
-        filled = min(_fill_cycles(shape), prod(shape.seen) - 1) * block.run
-        step = (block.read_beats - filled) / max(1, count - _last_windows(shape))
+    filled = sets.most_filled * block.run
+    overlapping = shape.stride[0] < shape.kernel[0]
     return Pixels(
-        computing=share * computing_of(members),
+        computing=share * of.computing,
         moving=share * moving_of(members, npu),
-        reading=share * block.reading,
+        reading=share * reading,
         read=share * block.read_beats,
         written=share * written,
         run=block.run or 1,
         pixels=share * count,
-        step=step,
-        delay=delay + later + filled * block.reading / block.read_beats,
+        step=(block.read_beats - filled) / sets.later_windows,
+        delay=delay + later + filled * reading / block.read_beats,
         arrival=ARRIVAL_CYCLES + later,
-        kept=LINE_ROWS * shape.seen[1] * block.run if shape.lines else 0,
+        kept=sets.kept_pixels * block.run,
         tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
-        first=first,
+        first=of.first,
         turn=turn,
         aside=max(0.0, aside),
     )
-
-
-def _last_windows(shape: Geometry) -> int:
-    """Return the windows, by lines, of the rows that only begin when all of the input is there."""
-    complete = -(-(shape.seen[0] - shape.kernel[0] + shape.pad[0]) // shape.stride[0])
-    return shape.output[1] * max(0, shape.output[0] - 1 - complete)
 
 
 def _constants(loads: "_Loads", blocks: int) -> Constants:
@@ -186,27 +306,8 @@ def start_cycles(npu: Engine) -> int:
 
 def fetch_cycles(npu: Engine) -> int:
     """Return the cycles until a command is there."""
-    return npu.constants_latency + -(-DESCRIPTOR_BYTES // narrower(npu.constants_width, npu))
-
-
-def _widths(shape: Geometry, npu: Engine) -> list[int]:
-    """Return the output channels of each block."""
-    lanes, channels = npu.params["output_lanes"], shape.output[2]
-    return [min(lanes, channels - first) for first in range(0, channels, lanes)]
-
-
-def _sets(shape: Geometry, npu: Engine) -> list[tuple[int, ...]]:
-    """Return the output channels of each block of each set: one, or a pair."""
-    widths, rows = _widths(shape, npu), _rows(shape, npu)
-    most = npu.params["weight_rows"]
-    fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
-    size = 2 if fits and not shape.depthwise else 1
-    return [tuple(widths[first : first + size]) for first in range(0, len(widths), size)]
-
-
-def _rows(shape: Geometry, npu: Engine) -> int:
-    """Return the rows of weights that a block fills."""
-    return -(-shape.block_bytes(npu) // (npu.params["input_lanes"] * npu.params["output_lanes"]))
+    whole, part = narrower(npu.constants_width, npu)
+    return npu.constants_latency + -(-DESCRIPTOR_BYTES * part // whole)
 
 
 class _Loads(NamedTuple):
@@ -227,37 +328,16 @@ class _Loads(NamedTuple):
     share: float = 1.0
 
 
-def _loads(shape: Geometry, npu: Engine, blocks: int) -> _Loads:
-    """Return what the constants take, where a set has so many blocks."""
+def _loads(sets: Sets, npu: Engine) -> _Loads:
+    """Return what the constants take."""
     params, port = npu.params, npu.params["data_bytes"]
-    lanes = params["output_lanes"]
-    weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
-    rows, most = _rows(shape, npu) * blocks, params["weight_rows"]
+    weights, table = sets.weight_bytes, params["output_lanes"] * PARAMETER_BYTES
+    rows, most = sets.rows * len(sets.widths[0]), params["weight_rows"]
     width = narrower(npu.constants_width, npu)
-    asking = float(port / width)
-    parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
+    asking = port * width[1] / width[0]
+    parameters, filled = read_cycles(table, width, npu), read_cycles(weights, width, npu)
     if rows > most:
-        share = _inside_share(shape)
+        share = sets.inside_share
         return _Loads(parameters, ceil(filled * share), (-(-table // port),), asking, True, share)
     runs = -(-table // port), -(-weights // port)
     return _Loads(parameters + filled, 0, runs, asking, 2 * rows <= most)
-
-
-def _inside_share(shape: Geometry) -> float:
-    """Return the share of the weights that all windows read.
-
-    It is that of rows inside the image, from the first tap to the last one inside.
-    """
-    rows, columns = windows_of(shape)
-    taps = sum(
-        seen.stop - at * shape.stride[1] + shape.pad[1] for at, seen in enumerate(columns) if seen
-    )
-    return sum(map(len, rows)) * taps / prod((*shape.output[:2], *shape.kernel))
-
-
-def _fill_cycles(shape: Geometry) -> int:
-    """Return the cycles until the first window's pixels are there."""
-    if not shape.lines:
-        return 0
-    rows, columns = (max(0, k - 1 - pad) for k, pad in zip(shape.kernel, shape.pad, strict=True))
-    return min(rows * shape.seen[1] + columns, prod(shape.seen))

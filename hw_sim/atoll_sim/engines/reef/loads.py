@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reef's constants take of its port, alone and beside the pixels of the set before."""
 
-from fractions import Fraction
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
@@ -206,13 +205,15 @@ def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
     return min(pixels.read, max(least, (beats + more) // unit * unit))
 
 
-def read_cycles(size: int, width: Fraction, npu: Engine) -> int:
+def read_cycles(size: int, width: tuple[int, int], npu: Engine) -> int:
     """Return the cycles in which constants come: so many beats at most are under way at a time.
 
     Args:
         size: bytes.
-        width: bytes that memory and port move in a cycle.
+        width: bytes that memory and port move in a cycle, as a ratio.
         npu: the instance.
     """
-    waiting = size * (npu.constants_latency + RETURN_CYCLES + float(crossing_cycles(npu)))
-    return max(-(-size // width), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"])))
+    waiting = size * (npu.constants_latency + RETURN_CYCLES + crossing_cycles(npu))
+    return max(
+        -(-size * width[1] // width[0]), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"]))
+    )

@@ -29,11 +29,11 @@ class Place(NamedTuple):
     memory: str = ""
     latency: int = 0
     bus_cycles: Fraction = Fraction(1)
-    crossing: Fraction = Fraction(0)
+    crossing: float = 0.0
 
     def reading(self, port: int) -> float:
         """Return the cycles of a beat that is read; so many at most are under way at a time."""
-        waiting = (self.latency + RETURN_CYCLES + float(self.crossing)) / BEATS_UNDER_WAY
+        waiting = (self.latency + RETURN_CYCLES + self.crossing) / BEATS_UNDER_WAY
         return max(self.writing(port), waiting)
 
     def writing(self, size: int) -> float:
@@ -60,7 +60,7 @@ def place_of(name: str, graph: Graph, npu: Engine) -> Place:
     return Place(held.width, held.memory, held.latency, cycles, crossing)
 
 
-def narrower(memory: Fraction, npu: Engine) -> Fraction:
-    """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
+def narrower(memory: Fraction, npu: Engine) -> tuple[int, int]:
+    """Return the bytes a cycle of a memory, 0 if it is not known, and the port, as a ratio."""
     port, (whole, part) = npu.params["data_bytes"], memory.as_integer_ratio()
-    return memory if 0 < whole < port * part else Fraction(port)
+    return (whole, part) if 0 < whole < port * part else (port, 1)

@@ -11,7 +11,7 @@ from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import activation_range
 from atoll.ops.rounding import rounds_once
 from atoll_sim.engines.reef.channel_blocks import Places
-from atoll_sim.engines.reef.cycles import effort_of
+from atoll_sim.engines.reef.cycles import effort_of, sets_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
@@ -81,7 +81,7 @@ class Windows(Family):
         places = Places(
             *(place_of(name, self.graph, npu) for name in (op.inputs[0], op.outputs[0]))
         )
-        effort = effort_of(self._shape(), npu, commands, places)
+        effort = effort_of(sets_of(self._shape(), npu), npu, commands, places)
         reads = {
             op.inputs[0]: effort.read_bytes,
             self._weights: effort.weight_bytes,
