@@ -17,6 +17,7 @@ import atoll
 from atoll.api.compilation import CompiledNetwork, compile_with
 from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
+from atoll.cost.areas import logic_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
 from atoll.description.share import find_soc
@@ -194,6 +195,11 @@ class Asker:
             estimates = [atoll.estimate(each).network for each in made.values()]
             row["moved_bytes"] = sum(map(_traffic, estimates))
             row["energy_pj"] = _sum([each.energy_pj for each in estimates])
+        if logic_counts(self.sweep):
+            logic = logic_of(soc._resolved)
+            row["logic_um2"], row["sram_bytes"] = logic.total, logic.sram_bytes
+            row["logic_um2_low"], row["logic_um2_high"] = logic.low, logic.high
+            row["logic_basis"] = logic.basis_words
         if len(found) > 1:
             for name, cycles in found.items():
                 row[f"{name}.cycles"] = cycles
@@ -217,6 +223,11 @@ class Asker:
             except AtollError as error:
                 row["fault"] = printable(error.faults[0].message)
         return row
+
+
+def logic_counts(sweep: Sweep) -> bool:
+    """Tell whether somebody asks for the area of logic."""
+    return {"logic_um2", "sram_bytes"} & set(figures_asked(sweep)) != set()
 
 
 def _words(error: AtollError, network: str | None) -> Row:

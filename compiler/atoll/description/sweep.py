@@ -48,6 +48,7 @@ RUNS = ("iss", "rtl")
 
 OTHER_COLUMNS = (
     *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
+    *("logic_um2_low", "logic_um2_high", "logic_basis"),
 )
 """What a row has beside its axes and `METRICS`."""
 
