@@ -2,11 +2,12 @@
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
 Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]
-[--delay MS ...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are
-computed, drawn as a Latin hypercube where they are fewer: for digits and, from ``--models``, two
-networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client are processes of their own,
-and what one sends to another takes so long. Tables of different numbers of workers must be the same
-bytes. Times are those of the clock: measure on a machine that does nothing else.
+[--delay MS ...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash),
+so many are computed, drawn as a Latin hypercube where they are fewer: for digits and, from
+``--models``, two networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client are
+processes of their own, and what one sends to another takes so long. Tables of different numbers of
+workers must be the same bytes. Times are those of the clock: measure on a machine that does nothing
+else.
 """
 
 import argparse

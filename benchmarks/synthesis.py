@@ -3,7 +3,8 @@
 
 Run as ``python -m benchmarks.synthesis``; `make synth` does, and writes the table of docs/reef.md.
 It takes minutes for each row. A latch or a combinational loop ends it with status 1. What was
-made of the same RTL with the same tools is kept in ``build/synth``.
+made of the same RTL with the same tools is kept in ``build/synth``. With ``--fit FOLDER`` it fits
+the model of areas in their place: see `benchmarks.areas`.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from atoll.description.accelerator_files import find_accelerator, load_accelerator
 from atoll_sim.chip.sources import find_source
+from benchmarks.areas import fit
 from benchmarks.synthesis_tools import Cost, Faulty, kept_cost
 
 ROOT = Path(__file__).parents[1]
@@ -126,7 +128,16 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--no-place", dest="place", action="store_false", help="count cells only, where not kept"
     )
+    parser.add_argument(
+        "--fit",
+        type=Path,
+        metavar="FOLDER",
+        help="fit areas to this checkout of a library of cells",
+    )
     arguments = parser.parse_args(words)
+    if arguments.fit:
+        fit(arguments.fit, KEPT, lambda line: print(line, flush=True))
+        return 0
     chosen = [design for design in designs() if arguments.only in design.name]
     rows: dict[str, str] = {}
     print(HEAD, RULE, sep="\n")

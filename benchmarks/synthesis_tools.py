@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -21,6 +21,9 @@ from atoll_sim.chip.sources import RTL
 READ = """
 read_slang -j 1 -D SYNTHESIS -Wextra -Wno-useless-cast -Wno-case-redundant-default -Werror \\
   --suppress-warnings picorv32.v --blackboxed-module picorv32 --top {top} {files}
+"""
+READ_ANY = """
+read_slang -j 1 -D SYNTHESIS -I . --best-effort-hierarchy --top {top} {files}
 """
 CHECK = """
 proc
@@ -131,6 +134,25 @@ class Synthesis:
         if "no bels remaining" not in said.lower():
             raise Faulty(said)
         return {"ends": TOO_LARGE}
+
+    def read(
+        self,
+        top: str,
+        rtl: Sequence[Path],
+        parameters: Mapping[str, int],
+        steps: str,
+        included: Iterable[Path] = (),
+    ) -> None:
+        """Read `top` with its hierarchy and without warnings, and do `steps`.
+
+        Raises:
+            Faulty: a tool refused it.
+        """
+        for path in included:
+            shutil.copy(path, self.folder)
+        said = self._yosys(READ_ANY + steps, top, rtl, parameters)
+        if said.startswith("failed"):
+            raise Faulty(said)
 
     def _yosys(
         self, steps: str, top: str, rtl: Sequence[Path], parameters: Mapping[str, int]

@@ -27,6 +27,7 @@ def content(documents: Node) -> Mapping[str, object] | None:
     return {
         "sweep": sweep,
         "front": list(islice(sweep["front"], _MOST_ROWS)),
+        "logic": any(each["logic_basis"].raw for each in sweep["front"]),
         "objectives": objectives,
         "plots": [_plot(sweep, *two) for two in pairwise(drawn)],
         "parallel": _parallel(sweep, objectives) if sweep["drawn"] else None,

@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from atoll.api.chips import load_soc
+from atoll.cost.areas import logic_of
+from atoll.cost.bands import Band
 from atoll.description.share import find_soc, shared_folder
 from atoll.description.sweep import CHIP, METRICS, PLAN, RUNS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
 from atoll.utils.files import require_writable, write_text
-from atoll_sweep.asker import FINE, Row
+from atoll_sweep.asker import FINE, Row, logic_counts
 from atoll_sweep.question import is_of_chip
 from atoll_sweep.search import excess
 from atoll_sweep.space import choice_of
@@ -26,7 +28,11 @@ from atoll_sweep.space import choice_of
 _FRONT_ROWS = 20
 _DRAWN = 600
 _HEAD = b"# Point "
-_FIGURES = (*(each for each in METRICS if each != "moved_bytes"), "cycles_low", "cycles_high")
+_LOGIC = ("logic_um2", "logic_um2_low", "logic_um2_high", "sram_bytes", "logic_basis")
+_FIGURES = (
+    *(each for each in METRICS if each not in ("moved_bytes", *_LOGIC)),
+    *("cycles_low", "cycles_high", "basis"),
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,8 @@ class Answers:
     def front_json(self) -> Sequence[Row]:
         """Return the front for programs, with axes as the sweep file writes them."""
         return [
-            {name: row[name] for name in ("point", *_FIGURES, "basis")}
+            {name: row[name] for name in ("point", *_FIGURES)}
+            | {name: row.get(name) for name in _LOGIC}
             | {
                 "axes": {axis: self.label_of(row, axis) for axis in self.sweep.axes},
                 "objectives": {name: row[name] for name in self.objectives},
@@ -205,8 +212,25 @@ class Answers:
         """
         row = self.row(point)
         axes = ", ".join(f"{axis} {self.label_of(row, axis)}" for axis in self.sweep.axes)
-        lines = [f"point {point}: {axes}", *self.explain(row)]
+        lines = [f"point {point}: {axes}", *self.explain(row), *self._logic(row)]
         return "".join(f"{line}\n" for line in lines)
+
+    def _logic(self, row: Row) -> Iterator[str]:
+        """Say which parts of the chip its area is of, or which are not known."""
+        if row["status"] != FINE or not logic_counts(self.sweep):
+            return
+        sets = dict(self.sweep.sets_of([*self._choice(row).values()]))
+        source = find_soc(sets.get(CHIP, str(self.sweep.model.soc)), self.sweep.folder)
+        changes = [f"{key}={text}" for key, text in sets.items() if is_of_chip(key)]
+        logic = logic_of(load_soc(source, overrides=changes)._resolved)
+        parts = ", ".join(f"{key} {_number(round(each))}" for key, each in logic.parts.items())
+        if logic.total is None:
+            yield f"the area of its logic is not known: {logic.basis_words}; known are {parts}"
+        else:
+            yield (
+                f"logic_um2 is {_number(logic.total)}, {_logic_band(row)}, {logic.basis} to"
+                f" {logic.source}: {parts}"
+            )
 
     def changes(self, row: Row, other: Row) -> list[str]:
         """Return the axes in which two rows differ."""
@@ -302,7 +326,8 @@ class Answers:
 
     def _front_rows(self, rows: Sequence[Row], columns: int | None) -> list[tuple[str, ...]]:
         ran = [name for name in ("rtl.cycles",) if name in self.table.schema.names]
-        axes, figures = [*self.sweep.axes], (*self.objectives, *ran, "alike", "basis")
+        logic = ("logic band", "logic basis") if logic_counts(self.sweep) else ()
+        axes, figures = [*self.sweep.axes], (*self.objectives, *ran, "alike", "basis", *logic)
         if columns and len("  ".join(("point", *axes, *figures))) > columns:
             axes = [_last_words(each, axes) for each in axes]
         heads = ("point", *axes, *figures)
@@ -314,6 +339,7 @@ class Answers:
                 *("" if row[name] is None else _number(row[name]) for name in ran),
                 f"+{row['alike']:,}" if row["alike"] else "",
                 row["basis"],
+                *((_logic_band(row), row["logic_basis"]) if logic else ()),
             )
             for row in rows
         ]
@@ -360,6 +386,11 @@ def _last_words(key: str, keys: Sequence[str]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def _logic_band(row: Row) -> str:
+    whole, low, high = (row[f"logic_um2{end}"] for end in ("", "_low", "_high"))
+    return str(Band(1 - low / whole, high / whole - 1)) if whole else "-"
 
 
 def _share(value: float | None) -> str:

@@ -19,6 +19,7 @@ from atoll.api.beside import function_of
 from atoll.api.compilation import CompiledNetwork, compile_with
 from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
+from atoll.cost.areas import logic_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
 from atoll.description.layers import key_words
@@ -258,6 +259,11 @@ class Asker:
             estimates = [atoll.estimate(each).network for each in made.values()]
             row["moved_bytes"] = sum(map(_traffic, estimates))
             row["energy_pj"] = _sum([each.energy_pj for each in estimates])
+        if logic_counts(self.sweep):
+            logic = logic_of(soc._resolved)
+            row["logic_um2"], row["sram_bytes"] = logic.total, logic.sram_bytes
+            row["logic_um2_low"], row["logic_um2_high"] = logic.low, logic.high
+            row["logic_basis"] = logic.basis_words
         if len(found) > 1:
             for name, cycles in found.items():
                 row[f"{name}.cycles"] = cycles
@@ -284,6 +290,11 @@ class Asker:
             if os.getpid() != ours:
                 os._exit(0)  # it has forked, and its child came here as well
         return row
+
+
+def logic_counts(sweep: Sweep) -> bool:
+    """Tell whether somebody asks for the area of logic."""
+    return {"logic_um2", "sram_bytes"} & set(figures_asked(sweep)) != set()
 
 
 def _words(error: AtollError, network: str | None) -> Row:

@@ -19,7 +19,7 @@ from atoll.description.sweep import (
 from atoll.description.sweep_values import AxisValue, magnitude
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import replace_file
-from atoll_sweep.asker import Row
+from atoll_sweep.asker import Row, logic_counts
 from atoll_sweep.space import choice_of
 
 _COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes")
@@ -40,6 +40,10 @@ def schema_of(sweep: Sweep, document: str, functions: Iterable[str]) -> pa.Schem
     moved = ("moved_bytes",) if "moved_bytes" in figures_asked(sweep) else ()
     fields += [pa.field(name, pa.int64()) for name in (*moved, "energy_pj", "area_um2")]
     fields += [pa.field("basis", pa.string())]
+    if logic_counts(sweep):
+        areas = ("logic_um2", "logic_um2_low", "logic_um2_high", "sram_bytes")
+        fields += [pa.field(name, pa.int64()) for name in areas]
+        fields += [pa.field("logic_basis", pa.string())]
     networks = sweep.model.networks
     for network in networks if len(networks) > 1 else ():
         fields += [pa.field(f"{network}.{name}", pa.int64()) for name in OF_A_NETWORK]

@@ -95,6 +95,12 @@ class Area(Stated):
     """What a part takes of the chip."""
 
     um2: SquareMicrometres = Field(description="Square micrometres.", examples=["21500"])
+    library: Name | None = Field(
+        default=None,
+        description="The library of cells that a device was mapped to, without its SRAM: with "
+        "'sky130_fd_sc_hd', it counts in place of Atoll's own figure in 'logic_um2' of sweeps.",
+        examples=["sky130_fd_sc_hd"],
+    )
 
 
 class OfParameters(Described):

@@ -47,17 +47,9 @@ PLAN, RUNS = "plan", ("iss", "rtl")
 """The stage in which points are planned, and those in which they run."""
 
 OTHER_COLUMNS = (
-    *(
-        "point",
-        "status",
-        "fault",
-        "network",
-        "basis",
-        "cycles_low",
-        "cycles_high",
-        "alike",
-        "stage",
-    ),
+    *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
+    "stage",
+    *("logic_um2_low", "logic_um2_high", "logic_basis"),
 )
 """What a row has beside its axes and `METRICS`."""
 

@@ -24,6 +24,8 @@ UNITS = {
     "moved_bytes": "size",
     "energy_pj": "",
     "area_um2": "",
+    "logic_um2": "",
+    "sram_bytes": "size",
 }
 """The figures of a point, each with what its limits may be besides numbers."""
 

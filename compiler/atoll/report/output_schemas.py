@@ -382,6 +382,9 @@ SWEEP = object_of(
         object_of(
             **dict.fromkeys(("point", "cycles", "ram_bytes", "rom_bytes"), COUNT),
             **dict.fromkeys(("cycles_low", "cycles_high", "energy_pj", "area_um2"), maybe(COUNT)),
+            **dict.fromkeys(("logic_um2", "logic_um2_low", "logic_um2_high"), maybe(COUNT)),
+            **dict.fromkeys(("sram_bytes",), maybe(COUNT)),
+            logic_basis=maybe(TEXT),
             time_us=RATIO,
             basis=TEXT,
             axes=mapping_of(TEXT),

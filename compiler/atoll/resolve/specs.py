@@ -53,6 +53,7 @@ class Area(Stated):
     """What a device or a memory takes of the chip, in square micrometres."""
 
     um2: float
+    library: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
