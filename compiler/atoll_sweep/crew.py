@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any, Protocol
 
@@ -28,6 +27,7 @@ from distributed.scheduler import KilledWorker
 from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
 from atoll_sweep.question import Question, chips_of, digest_of
 

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_o
 from atoll.diagnostics.open_texts import OPEN_TEXTS
 from atoll.memory.algorithms import PLANNERS
 from atoll.plugins.loading import load
+from atoll.records import dataclass
 
 Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
 """A user's objective: gets a chip and the compiled networks by name; less is better."""

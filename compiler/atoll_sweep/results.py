@@ -7,13 +7,13 @@ are one file in the order of their points, and the parts are gone.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 from atoll.utils.files import unwritable, write_text
 from atoll_sweep.asker import CRASHED, KILLED, Row
 from atoll_sweep.question import Question

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clocks and latencies of a description apart from all else: no rule depends on these."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from pydantic import TypeAdapter, ValidationError
@@ -9,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from atoll.description.chip import Soc
 from atoll.description.fields import Frequency, Latency
 from atoll.description.tree import Entry, Node, Scalar, SourceMap, Table
+from atoll.records import dataclass
 
 _ANY = Scalar("any", None)
 _ALIAS = "alias_of"

@@ -2,9 +2,9 @@
 """The ports of accelerators, signal by signal, and the adapters that join them to the bus."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from atoll.records import dataclass
 from atoll.resolve.soc import AcceleratorSpec, Engine
 from atoll_sim.chip.chip_parts import DataPort
 

@@ -2,7 +2,6 @@
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -14,6 +13,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
+from atoll.records import dataclass
 from atoll.utils.children import start, too_long
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
