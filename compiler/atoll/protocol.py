@@ -5,8 +5,9 @@ The one place of these numbers (docs/platform.md): C headers, RTL and the simula
 from it.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from atoll.records import dataclass
 
 OPERATOR_BITS, DEVICE_BITS = 16, 8
 """A word of TRACE has the operator lowest, then the device, then the event."""

@@ -6,7 +6,6 @@ Packages add checks with entry points of the group ``atoll.check``: a function t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 
@@ -14,6 +13,7 @@ from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import AtollError, Fault, UsageError
 from atoll.plugins.loading import foreign_code
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import check_functions, identity_of
 from atoll.resolve.soc import ResolvedSoc
 

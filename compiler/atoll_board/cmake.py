@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.clang import Clang
 from atoll.bsp.core_image import IMAGE_SECTION
@@ -12,6 +11,7 @@ from atoll.bsp.gcc import LIBRARY, Gcc
 from atoll.bsp.missing_driver import undriven_engines
 from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import ToolchainError
+from atoll.records import dataclass
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu
 from atoll_board.ethos_u import npus_of

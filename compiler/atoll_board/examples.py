@@ -2,12 +2,12 @@
 """A sample of each network with the right outputs: what the first application runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.artifacts.samples import Sample
 from atoll.bsp.c_names import c_name
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
+from atoll.records import dataclass
 
 _BYTES_OF_A_LINE = 16
 

@@ -7,8 +7,8 @@ Source: GDB manual, sections "Memory Region Attributes" (command ``mem``) and "M
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Memory, Region, Registers, ResolvedSoc
 from atoll_board.package import Board, Entry, generated_entry

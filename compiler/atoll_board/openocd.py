@@ -5,9 +5,9 @@ Source: OpenOCD User's Guide 0.12, "TAP Declaration", "CPU Configuration", "Flas
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Access, Cpu, Memory, Region, ResolvedSoc
 from atoll_board.cortex_m import is_cortex_m

@@ -2,7 +2,6 @@
 """What a board support package is made from, who writes its files, and whose they are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -18,6 +17,7 @@ from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.driver.pipeline import Compiled
 from atoll.plugins.loading import CORRECT_MEMBER
 from atoll.plugins.registry import Registry
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.examples import Example, example_of
 from atoll_board.paths import is_path, refuse_path_clashes

@@ -2,9 +2,9 @@
 """The tables of the cores' protection units as C headers, for start-up code of the user's own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.protection_table import protection_setup
+from atoll.records import dataclass
 from atoll.resolve.protection.table import table_of
 from atoll.resolve.soc import Cpu
 from atoll_board.package import Board, Entry, generated_entry

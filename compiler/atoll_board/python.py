@@ -7,7 +7,6 @@ A CMake project of its own makes a shared library of it. Its results are the chi
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from atoll.bsp.c_names import c_name
 from atoll.codegen.c.source import emit_sources
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Graph
+from atoll.records import dataclass
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
 from atoll.utils.scratch import temporary_folder

@@ -2,10 +2,10 @@
 """The blocks of registers that the host's programs meet: one list for every format."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.protocol import ConsoleRegister, GuardRegister
+from atoll.records import dataclass
 from atoll.resolve.mailbox import registers_of
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc

@@ -9,11 +9,11 @@ syntax" (https://renode.readthedocs.io/); names of types and parameters as of Au
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.core_images import elf_names
 from atoll.isa.instruction_set import Family
 from atoll.protocol import ConsoleRegister
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Placed, ResolvedSoc
 from atoll_board.cortex_m import architecture, has_floats, is_cortex_m

@@ -6,12 +6,12 @@ The crate declares what the objects in ``models/`` define; who links the image l
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.core_images import works_of
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.ir.graph import ITEM_BYTES
+from atoll.records import dataclass
 from atoll.resolve.device_table import device_rows
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render

@@ -2,12 +2,12 @@
 """The self-test's image of each core: sources, linker script, and what it has in pools."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.application import core_main, run_values
 from atoll.bsp.core_images import own_sources
 from atoll.bsp.linker import POOL_SECTION, linker_script
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import Access, Cpu
 from atoll_board.package import Board, Entry, generated_entry

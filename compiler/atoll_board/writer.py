@@ -2,10 +2,10 @@
 """Write a package beside what the user made of it, and tell whether it is still the chip's."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.diagnostics.errors import Fault, UsageError
+from atoll.records import dataclass
 from atoll.utils.files import write_bytes, write_text
 from atoll_board.manifest import (
     MANIFEST,

@@ -2,9 +2,10 @@
 """A chip as values by name: what two chips are compared by."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.resolve.soc import (
     Alias,
     Cpu,

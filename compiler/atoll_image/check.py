@@ -2,12 +2,12 @@
 """What of an image is not as the chip has it: rules yield faults of code E140, streams E172."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, device_address, on_bus
 from atoll.resolve.soc import Cpu, Memory, Region, RegionKind, ResolvedSoc
 from atoll_image.convention import convention_faults

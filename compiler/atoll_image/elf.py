@@ -7,7 +7,6 @@ Architecture and for RISC-V.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from elftools.elf.sections import (
 )
 
 from atoll.diagnostics.errors import AtollError, UsageError
+from atoll.records import dataclass
 
 _ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4
 _ATTRIBUTES = {"EM_ARM": "aeabi", "EM_RISCV": "riscv"}

@@ -2,12 +2,13 @@
 """What an image takes of its stack, whoever linked it, and whether that is within limits."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from atoll.api.images import NOT_BOUNDED
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import Fault, UsageError
+from atoll.records import dataclass
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table

@@ -7,8 +7,8 @@ byte, one for each pool.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_image.elf import ElfImage
 
 

@@ -2,7 +2,6 @@
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
+from atoll.records import dataclass
 from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source

@@ -6,8 +6,8 @@ Source: IEEE 1685-2014, annex C; IEEE 1800, clause 11.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_import.vendor_values import number_of
 
 _TOKEN = re.compile(

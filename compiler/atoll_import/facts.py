@@ -2,10 +2,11 @@
 """What files of any format say of a chip: the one model that every reader fills."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

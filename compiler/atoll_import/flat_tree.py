@@ -6,9 +6,10 @@ Source: Devicetree Specification v0.4, chapter 5.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from atoll.records import dataclass
 from atoll_import.reader import Given
 
 MAGIC = b"\xd0\x0d\xfe\xed"

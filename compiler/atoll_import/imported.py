@@ -2,10 +2,11 @@
 """From files to a description to start from, and what a human still has to say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.description.undecided import Question, questions_of
+from atoll.records import dataclass
 from atoll_import.aliases import with_aliases
 from atoll_import.chip_text import chip_text
 from atoll_import.facts import Core, Facts, LeftOut

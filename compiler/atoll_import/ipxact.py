@@ -8,12 +8,13 @@ a component.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
+from atoll.records import dataclass
 from atoll_import.engines import engine_of
 from atoll_import.expressions import NoValueError, value_of
 from atoll_import.extension import extend_facts, own_entries

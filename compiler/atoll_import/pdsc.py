@@ -9,12 +9,13 @@ family and a subfamily say holds for their devices, and what a device says for i
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import accumulate, chain, islice
 
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
 from atoll_import.vendor_values import arm_isas, core_named, kin_of, number_of

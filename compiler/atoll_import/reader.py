@@ -2,13 +2,13 @@
 """Who reads which format: the table of importers, and how a file's format is told."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll.plugins.registry import Registry
+from atoll.records import dataclass
 from atoll_import.facts import Facts, Source
 
 MAX_BYTES = 64 * 2**20

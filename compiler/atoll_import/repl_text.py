@@ -8,7 +8,9 @@ has is indented below it, or in braces with semicolons between; both may be mixe
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from atoll.records import dataclass
 
 _TOKEN = re.compile(
     r"""(?P<skip>//[^\n]*|/\*.*?\*/|[^\S\n]+)|(?P<text>'''.*?'''|"(?:\\.|[^"\\\n])*")|(?P<open>/\*)

@@ -2,9 +2,10 @@
 """XML as elements that know their lines: bounded, and without entities."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from xml.parsers import expat
 
+from atoll.records import dataclass
 from atoll_import.reader import Given
 
 MAX_DEPTH = 100

@@ -8,7 +8,6 @@ commands that read it.
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -28,6 +27,7 @@ from atoll.description.tree import Node
 from atoll.description.yaml_text import is_too_large, read_text, read_yaml
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
 from atoll.diagnostics.open_texts import OPEN_TEXTS
+from atoll.records import dataclass
 
 Kind = Literal["soc", "core", "accelerator", "function_unit", "build"]
 Texts = Mapping[Path, str]

@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from atoll.description.accelerator_files import known_accelerators
@@ -12,6 +11,7 @@ from atoll.description.json_schemas import shape_of
 from atoll.description.shape import Shape, child_of, resolve_shape, shape_at
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.tree import Key, plain
+from atoll.records import dataclass
 from atoll_lsp.analysis import Analysis, Kind
 from atoll_lsp.cursor import Cursor
 from atoll_lsp.names import names_in, table_of_key, table_of_value

@@ -5,10 +5,11 @@ The text need be no YAML: it is being written.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.description.tree import Key
+from atoll.records import dataclass
 
 _LINE_BREAK = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 _KEY = re.compile(

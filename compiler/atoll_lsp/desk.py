@@ -8,11 +8,12 @@ never waits for one.
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from atoll.description.text_places import TextPlaces
 from atoll.description.yaml_text import is_too_large
+from atoll.records import dataclass
 from atoll_lsp.analysis import Analysis, Kind, analyse, kind_of, places_in
 
 PAUSE = 0.15

@@ -2,13 +2,14 @@
 """Quick fixes: the remedies of faults as changes of the texts that have to change."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
 from atoll.description.text_edits import edit_text
 from atoll.diagnostics.edit import Edit, Fix, Patch
 from atoll.diagnostics.errors import Fault
+from atoll.records import dataclass
 from atoll_lsp.analysis import Texts, absolute, layers_of, places_in, text_of
 
 

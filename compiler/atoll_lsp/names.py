@@ -3,7 +3,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from atoll.description.share import find_soc
 from atoll.description.text_places import Place, TextPlaces, canonical_key
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import AtollError
+from atoll.records import dataclass
 from atoll_lsp.analysis import Texts, kind_of, layers_of, normal, places_in, text_of
 
 TABLES = ("devices", "memories", "pools")

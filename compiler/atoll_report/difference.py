@@ -2,9 +2,10 @@
 """What differs: changes of a chip in words, and two reports side by side."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.api.differences import Change
+from atoll.records import dataclass
 from atoll_report.node import Node
 from atoll_report.timeline import how_known
 

@@ -2,12 +2,12 @@
 """Linked images: their sections in the regions of memory, and what calls take of their stacks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from markupsafe import Markup
 
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll.report.svg import figure, number
 from atoll_report.figures import inline, write_within
 from atoll_report.node import Node

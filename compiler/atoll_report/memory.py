@@ -2,11 +2,11 @@
 """Memory over time: each pool as rectangles of time and address, and the story of each buffer."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from markupsafe import Markup
 
+from atoll.records import dataclass
 from atoll.report.pool_picture import Block, PoolPicture
 from atoll.report.pool_svg import linked_svg
 from atoll_report.figures import inline

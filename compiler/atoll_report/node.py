@@ -2,13 +2,13 @@
 """Values of documents that know where they are: what a page shows carries its place."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from atoll.cost.bands import Band
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 
 _FREQUENCIES = ((10**9, "GHz"), (10**6, "MHz"), (10**3, "kHz"))
 _ADDRESSES = ("address", "first_address", "last_address", "origin", "byte", "seen_at")

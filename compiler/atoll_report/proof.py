@@ -3,8 +3,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll.soc_checks import ELABORATES, FITS, SIMULATED
 from atoll_report import images
 from atoll_report.node import Node, count_text

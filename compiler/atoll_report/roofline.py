@@ -2,13 +2,13 @@
 """Rooflines: what operators multiply in a cycle, below what device and memory can do at most."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, floor, log2
 from xml.etree.ElementTree import Element, SubElement
 
 from markupsafe import Markup
 
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll.report.svg import figure, number, write
 from atoll_report.figures import inline, text_width
 from atoll_report.node import Node, count_text

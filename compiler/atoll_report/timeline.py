@@ -2,12 +2,12 @@
 """Time: what each device does when, measured and estimated, and what would make it faster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from markupsafe import Markup
 
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll.report.svg import figure, number, write
 from atoll_report.figures import inline, write_within
 from atoll_report.node import Node

@@ -3,13 +3,13 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import atoll
 from atoll.api.compilation import compile_with
 from atoll.diagnostics.progress import report_to, silent, tell
 from atoll.diagnostics.units import format_size, nanoseconds
+from atoll.records import dataclass
 
 SLOWEST = 3
 

@@ -2,12 +2,13 @@
 """The constants of a self-test: inputs, weights and commands of engines, behind the networks'."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import unloadable
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.reach.candidates import CONSTANT_ROLES, by_preference
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Device, Pool, ResolvedSoc
 
 

@@ -2,8 +2,8 @@
 """Tests of an engine: a known answer of each operator, and its access to each place of the chip."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Engine, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants
 from atoll_selftest.places import Place, access_of, places

@@ -3,9 +3,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 
 VERSION = "1"
 KINDS = ("march", "read", "write", "known", "network")

@@ -2,9 +2,9 @@
 """The places of a chip that devices try to touch, and what each device may do there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from atoll.reach.candidates import WORKSPACE_ROLES
+from atoll.records import dataclass
 from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Device, Pool, Region, Registers, ResolvedSoc
 

@@ -2,10 +2,11 @@
 """All that a chip's self-test tries, in the order in which it does, and the constants for it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Engine, Master, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants, constant_bytes
 from atoll_selftest.engine_tests import EngineTest, Untried, engine_tests

@@ -3,7 +3,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -14,6 +13,7 @@ from atoll.ops.kind import Array
 from atoll.ops.reference import run
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import obstacles
+from atoll.records import dataclass
 from atoll.resolve.soc import Dma, Engine, ResolvedSoc
 
 SIDES, CHANNELS, KERNELS = (4, 8, 1, 2, 16), (8, 16, 4, 32, 64, 1, 3), (3, 1, 2)

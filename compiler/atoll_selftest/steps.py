@@ -2,12 +2,12 @@
 """What a test of an engine does, step by step, and how bytes come to a pool and back."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from atoll.codegen.commands import encode
 from atoll.lower.jobs import prepare
 from atoll.reach.candidates import WORKSPACE_ROLES
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Dma, Engine, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants
 from atoll_selftest.places import address_from

@@ -2,8 +2,8 @@
 """What failed tests of a self-test mean: the fault in the chip that explains them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_selftest.log import Log, Result
 
 _FEW_BITS = 4

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 
@@ -13,6 +12,7 @@ import atoll
 from atoll.cli.options import PlacementOptions
 from atoll.cli.requests import build_options, compile_files
 from atoll.diagnostics.progress import line, report_to
+from atoll.records import dataclass
 from atoll.utils.cache import cache_folder
 
 Mark = tuple[int, int, int] | None

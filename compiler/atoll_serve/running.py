@@ -7,7 +7,6 @@ import pickle
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -15,6 +14,7 @@ import atoll
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import line, report_to
 from atoll.diagnostics.shown import json_text
+from atoll.records import dataclass
 from atoll.utils.children import LONGEST, start
 from atoll.utils.files import write_text
 from atoll.utils.scratch import temporary_folder

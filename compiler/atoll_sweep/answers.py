@@ -4,7 +4,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from atoll.description.sweep import CHIP, METRICS, PLAN, RUNS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll.utils.files import require_writable, write_text
 from atoll_sweep.asker import FINE, Row, logic_counts
 from atoll_sweep.question import is_of_chip

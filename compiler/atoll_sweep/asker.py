@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ from atoll.driver.compiled import cost_of
 from atoll.driver.speeds import at_speeds_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.plugins.loading import foreign_code
+from atoll.records import dataclass
 from atoll.resolve.places import Memory
 from atoll.resolve.soc import Device
 from atoll.resolve.timeless import timeless

@@ -17,7 +17,7 @@ import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import Any, Protocol
@@ -32,6 +32,7 @@ from atoll.description.sweep import RUNS
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.progress import announce, tell
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll_sweep import on_worker
 from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
 from atoll_sweep.installed import difference, is_installed, signs_of

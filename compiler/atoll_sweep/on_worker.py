@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +16,7 @@ import cloudpickle
 import distributed
 
 from atoll.diagnostics.shown import printable
+from atoll.records import dataclass
 from atoll_sweep.asker import Asker, Row
 from atoll_sweep.installed import difference, signs_of
 from atoll_sweep.question import Question

@@ -4,7 +4,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from atoll.diagnostics.open_texts import OPEN_TEXTS
 from atoll.driver.search import STRATEGIES
 from atoll.memory.algorithms import PLANNERS
 from atoll.plugins.loading import load
+from atoll.records import dataclass
 from atoll_sweep.files import below, files_of, lay_out, named_below, texts_in, words_in
 from atoll_sweep.installed import names_in
 

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from atoll.description.sweep import PLAN, RUNS
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 from atoll.utils.files import require_writable, unwritable
 from atoll_sweep.asker import CRASHED, KILLED, Row
 from atoll_sweep.question import Question

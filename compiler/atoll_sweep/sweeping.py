@@ -4,13 +4,14 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import pyarrow as pa
 
 from atoll.description.sweep import PLAN, Sweep
 from atoll.diagnostics.progress import tell
+from atoll.records import dataclass
 from atoll_sweep.answers import Answers
 from atoll_sweep.asker import Row
 from atoll_sweep.crew import Askers, Crew

@@ -3,11 +3,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
 from atoll.driver.compiled import Compiled
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_trace.drawing import Clock, Drawing, Facts, Level, Slice, Track
 from atoll_trace.network import buffers_of, edges_of, live_bytes, step_cycles

@@ -2,11 +2,12 @@
 """What a trace shows, in cycles of the host: tracks, and what happens on them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.description.tree import BUILT_IN
 from atoll.diagnostics.units import nanoseconds
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 Facts = Mapping[str, Any]

@@ -3,12 +3,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from atoll.driver.compiled import Compiled
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Entry, Step
 from atoll.memory.problem import Buffer, MemoryPlan
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

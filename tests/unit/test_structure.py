@@ -143,3 +143,14 @@ def test_functions_are_verbs_or_nouns() -> None:
 )
 def test_a_participle_is_found(code: str, found: bool) -> None:
     assert bool([*participles(ast.parse(code))]) is found
+
+
+def test_dataclasses_are_the_quick_ones() -> None:
+    slow = [
+        f"{name}:{node.lineno}"
+        for name, tree in parsed().items()
+        for node in statements(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
+        if name != "atoll.records" and "dataclass" in {alias.name for alias in node.names}
+    ]
+    assert not slow, "import dataclass from atoll.records"

@@ -2,7 +2,7 @@
 """How often a network names the right class, and which classes it takes for which."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.samples import Array
+from atoll.records import dataclass
 from atoll.report.grid import Grid, Sentence
 
 MOST_CLASSES = 20

@@ -2,7 +2,6 @@
 """Board support packages for a firmware team."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table
 from atoll.api.samples import Samples, samples_for
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 """Build folders: a firmware ready to simulate, or objects for another firmware."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from atoll.artifacts.build_tree import Emit, tree_json
 from atoll.artifacts.build_tree import build as write_tree
 from atoll.artifacts.object_tree import build_objects
 from atoll.diagnostics.progress import current
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

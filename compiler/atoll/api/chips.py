@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -15,6 +15,7 @@ from atoll.description.share import find_soc
 from atoll.description.tree import Node
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import path_of_text
+from atoll.records import dataclass
 from atoll.resolve import explain as subjects
 from atoll.resolve import resolve_tree
 from atoll.resolve.at_speeds import at_speeds

@@ -2,7 +2,7 @@
 """Networks compiled for a chip: everything but machine code."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -38,6 +38,7 @@ from atoll.api.requests import BuildSource, Requests, effort_of, options_of
 from atoll.interchange.instance import solution_csv
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import DEFAULT
+from atoll.records import dataclass
 from atoll.report.candidates import candidate_table
 from atoll.report.plan_table import total_use
 from atoll.resolve.tables import as_text

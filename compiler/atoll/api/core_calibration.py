@@ -2,7 +2,7 @@
 """What instructions take on a core in RTL, and the `timing` of its description that follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from atoll.api.chips import Soc
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
 from atoll.diagnostics.columns import table_lines
+from atoll.records import dataclass
 
 FIGURES = (1, 2, 3)
 """Columns of the tables that are printed, which are aligned to the right."""

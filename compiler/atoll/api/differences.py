@@ -2,7 +2,7 @@
 """What differs between two chips, builds or reports."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from atoll.api.beside import function_of
 from atoll.api.chips import Overrides, SocSource
 from atoll.api.notebook import Row, html_table
 from atoll.diagnostics.columns import wrap
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

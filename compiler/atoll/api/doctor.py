@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the tools that Atoll needs are there and work."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.api.notebook import Row, html_table
 from atoll.bsp.doctor import Check, diagnose
 from atoll.diagnostics.shown import printable_lines
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

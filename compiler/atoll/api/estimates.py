@@ -2,7 +2,7 @@
 """What networks are expected to take, before anything is built."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from atoll.api.together import Together
 from atoll.api.traces import require_trace, write_estimate_trace
 from atoll.cost.estimate import LayerEstimate
 from atoll.cost.estimate import NetworkEstimate as Found
+from atoll.records import dataclass
 from atoll.report.estimate_text import render_estimate
 from atoll.report.estimates import estimates_of
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why every buffer of a network is where it is, and every operator runs where it runs."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.api.notebook import Row, html_table
+from atoll.records import dataclass
 from atoll.report.explain_text import Explanation as Story
 from atoll.report.explain_text import decisions_json
 

@@ -2,7 +2,7 @@
 """Linked images on a simulated chip, whoever linked them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation
 from atoll.api.simulation import Accelerator
+from atoll.records import dataclass
 
 LONGEST_CYCLES = 10**9
 

@@ -2,7 +2,7 @@
 """A linked image, held against a chip, and what it takes of its stacks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -10,6 +10,7 @@ from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
 from atoll.diagnostics.errors import Fault
+from atoll.records import dataclass
 from atoll.resolve.tables import Table
 
 NOT_BOUNDED = "not bounded"

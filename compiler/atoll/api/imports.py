@@ -2,7 +2,7 @@
 """Descriptions that begin with what files of a chip's vendor say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from atoll.api.notebook import Row, html_table
 from atoll.description.undecided import Question
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import cut, printable
+from atoll.records import dataclass
 
 _LONGEST = 200
 

@@ -2,7 +2,7 @@
 """Instructions of kernels that ran on the instruction-set simulator."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.api.beside import function_of
 from atoll.api.driver import (
@@ -16,6 +16,7 @@ from atoll.api.driver import (
 )
 from atoll.api.notebook import Row, html_table
 from atoll.diagnostics.errors import Fault, UsageError
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

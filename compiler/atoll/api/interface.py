@@ -2,13 +2,14 @@
 """What an application must know of a compiled network."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from atoll.api.notebook import Row, html_table
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.interface import Port as LinkedPort
 from atoll.memory.problem import MemoryPlan
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

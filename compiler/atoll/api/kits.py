@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
 from atoll.diagnostics.columns import table_lines
+from atoll.records import dataclass
 
 MOST_SHOWN = 10
 """Faults of one check that are printed; the rest is counted."""

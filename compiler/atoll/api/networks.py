@@ -4,7 +4,7 @@
 import shutil
 import tempfile
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from atoll.frontend.registry import IN_MEMORY, Source, read_source
 from atoll.frontend.registry import load_network as load_graph
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph, Tensor
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that a network may have."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
+from atoll.records import dataclass
 from atoll.report.operators import SupportedOperator, operator_tables, supported_operators
 from atoll.resolve.tables import Table, as_text
 

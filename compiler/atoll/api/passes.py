@@ -2,7 +2,7 @@
 """Single passes of the compiler, run on text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from atoll.opt import pass_runs
 from atoll.opt.passes import PASSES, read_request
 from atoll.opt.read_program import read_program
 from atoll.opt.text_pass import Chip, Kind, Program, TextPass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from atoll.memory.effort import Effort
 from atoll.memory.effort import Progress as SearchProgress
 from atoll.memory.problem import MemoryPlan, Problem
 from atoll.memory.solve import plan_memory
+from atoll.records import dataclass
 from atoll.report.plan_table import plan_table, together_table, total_use
 from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of

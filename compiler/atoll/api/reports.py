@@ -2,7 +2,6 @@
 """One page that shows what was found: `Report` has the documents, and draws them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from atoll.api.runs import Run
 from atoll.api.simulation import Validation
 from atoll.api.sweeps import SweepResults
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 from atoll.utils.files import require_writable, write_text
 
 TRY_SECONDS = 0.5

@@ -2,7 +2,7 @@
 """What a run proved and measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.samples import Array
 from atoll.api.together import Together
 from atoll.memory.problem import MemoryPlan
+from atoll.records import dataclass
 from atoll.report.oracle import OracleVerdict
 from atoll.report.result import LayerCycles, Mismatch, RunReport, Violation
 from atoll.report.text import render

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the self-test of a chip printed, judged."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -9,6 +9,7 @@ from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
 from atoll.diagnostics.columns import table_lines, wrap
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

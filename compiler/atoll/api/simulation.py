@@ -2,7 +2,7 @@
 """Run, simulate and validate: what the simulator does, where it is installed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, Protocol, Unpack
 
@@ -19,6 +19,7 @@ from atoll.api.requests import BuildSource, Requests
 from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
 from atoll.api.traces import require_trace, write_run_trace
+from atoll.records import dataclass
 from atoll.report.result import RunReport
 
 Cpu = Literal["rtl", "iss", "qemu", "native"]

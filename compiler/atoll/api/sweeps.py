@@ -2,7 +2,7 @@
 """Sweeps over chips and networks, and what their results say."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from atoll.api.chips import Soc
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import html_table
 from atoll.api.written import WrittenFiles
+from atoll.records import dataclass
 
 Row = dict[str, Any]
 """A point, or an axis: figures are numbers, what is not known is None."""

@@ -2,10 +2,10 @@
 """What results of networks that share a firmware have in common."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from atoll.api.notebook import Row
+from atoll.records import dataclass
 
 
 class OfNetwork(Protocol):

@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from atoll.description.json_schemas import require_schema_beside, write_schema_b
 from atoll.description.part_words import parts_of
 from atoll.description.template import USUAL, Parts, starting_description
 from atoll.diagnostics.errors import AtollError, UsageError
+from atoll.records import dataclass
 from atoll.report.schema_files import schema_text
 from atoll.report.schema_files import write_schemas as write_all
 from atoll.resolve import load_soc

@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from atoll.contract.contract_text import contract_json
 from atoll.driver.pipeline import Compiled
 from atoll.interchange.plan_text import plan_json
 from atoll.isa.code_target import Generator
+from atoll.records import dataclass
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.memory_views import device_address
 from atoll.utils.checksums import write_checksums

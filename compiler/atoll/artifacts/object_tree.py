@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.artifacts.build_tree import MARKER, Emit, parts_of, write_texts
@@ -13,6 +12,7 @@ from atoll.bsp.emitters import interface_headers
 from atoll.bsp.firmware import Part
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll.report.plan_table import total_use
 from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import ResolvedSoc

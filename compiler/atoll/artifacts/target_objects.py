@@ -2,7 +2,6 @@
 """The object of a network for each core, whatever targets and generators its operators have."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.bsp.core_images import image_cores
@@ -15,6 +14,7 @@ from atoll.diagnostics.errors import ToolchainError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import IRModule
 from atoll.isa.code_target import Generator, Optimise
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 from atoll.utils.join_objects import join_objects
 

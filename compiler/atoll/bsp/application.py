@@ -2,7 +2,6 @@
 """The application around the models: the host's ``main.c``, and the loop of each other core."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from atoll.bsp.c_names import c_name
@@ -10,6 +9,7 @@ from atoll.bsp.core_images import own_sources, works_of
 from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
 from atoll.bsp.render import opening_sentence, render
+from atoll.records import dataclass
 from atoll.resolve.mailbox import MODEL_SHIFT
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -2,7 +2,6 @@
 """Clang and LLD, when the user has them; the run-time library is zig's."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from atoll.bsp.toolchain import SPEED, Link, c_flags, compile_failed, program
 from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family, InstructionSet
+from atoll.records import dataclass
 from atoll.utils.tools import run_tool, tail
 
 _REMEDY = "install clang and lld, or use the toolchain zig"

@@ -4,13 +4,13 @@
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.errors import ToolchainError
+from atoll.records import dataclass
 from atoll.resolve.soc import Commands
 from atoll.utils.tools import run_tool, tail
 

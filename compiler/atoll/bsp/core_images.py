@@ -2,11 +2,11 @@
 """Which files each core's image is built from: the host's, and those of cores it has work for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.interface import ELF_NAME, ModelInterface
 from atoll.diagnostics.errors import ToolchainError
+from atoll.records import dataclass
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 

@@ -6,7 +6,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import AtollError
 from atoll.isa.find import instruction_set
 from atoll.plugins.loading import foreign_code
+from atoll.records import dataclass
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import run_tool
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -18,6 +18,7 @@ from atoll.bsp.link_faults import link_error
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.diagnostics.errors import PlanError
 from atoll.diagnostics.progress import Steps, tell
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc

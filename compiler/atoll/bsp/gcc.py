@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The GNU cross tools, when the user has them."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed, program
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import GccTarget, InstructionSet
+from atoll.records import dataclass
 from atoll.utils.tools import run_tool, tail
 
 LIBRARY = "-lgcc"

@@ -2,7 +2,6 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.bsp.c_names import c_name, refuse_clashes
 from atoll.bsp.core_image import image_symbol
@@ -10,6 +9,7 @@ from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.render import opening_sentence, render
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of

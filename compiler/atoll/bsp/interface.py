@@ -2,11 +2,12 @@
 """What the compiler hands to the BSP, and what the BSP hands back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.stack.bound import StackBound
 
 ELF_NAME = "firmware.elf"

@@ -2,7 +2,6 @@
 """What an object file of a network offers to a firmware, and what it wants of it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
@@ -10,6 +9,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.render import opening_sentence, render
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -2,13 +2,13 @@
 """The C driver of an accelerator that is driven by its registers, from the steps described."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.render import opening_sentence, render
 from atoll.program.expressions import Name
 from atoll.program.record import Layout, in_c, layout_of
 from atoll.program.steps import ADDRESS, Step, Verb, last_wait
+from atoll.records import dataclass
 from atoll.resolve.soc import AcceleratorSpec, ResolvedSoc
 
 SHARED = "register_program"

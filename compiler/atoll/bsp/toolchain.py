@@ -2,12 +2,12 @@
 """Choose the compiler and linker of a core: zig from PyPI, tools on the PATH, or the user's."""
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from atoll.diagnostics.errors import ToolchainError
 from atoll.plugins.loading import load
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 
 TOOLCHAINS = {

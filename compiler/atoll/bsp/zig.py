@@ -2,7 +2,6 @@
 """The default toolchain: clang and LLD of the ziglang wheel."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.progress import tell
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
+from atoll.records import dataclass
 from atoll.utils.children import Done
 from atoll.utils.files import write_bytes
 from atoll.utils.tools import cache_file, run_zig, tail, ziglang

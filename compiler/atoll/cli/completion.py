@@ -7,7 +7,6 @@ nothing to offer. Only plain words are offered, since shells evaluate what they 
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -23,6 +22,7 @@ from atoll.ir.graph import Graph
 from atoll.isa.code_target import OWN
 from atoll.memory.algorithms import PLANNERS
 from atoll.opt.passes import BY_NAME
+from atoll.records import dataclass
 from atoll.report.schema_files import schema_names
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

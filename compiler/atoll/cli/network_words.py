@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Literal
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
+from atoll.records import dataclass
 
 _WORD = r"[A-Za-z_]\w*"
 _NAMED = re.compile(r"\s*(?:([^:]*):)?([A-Za-z_*?\[][\w.*?!\[\]-]*)\s*")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll new`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from atoll.cli.options import JsonOption, complete_with
 from atoll.cli.written import log_files
 from atoll.description.part_words import NONE, parts_of, words_of
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 
 WORD = "accelerator"
 """What 'atoll new' makes the package of, if another name follows."""

@@ -2,7 +2,6 @@
 """Options of the command line that several commands take."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ import typer
 
 from atoll.diagnostics.units import parse_duration
 from atoll.plugins.loading import load
+from atoll.records import dataclass
 
 
 def complete_with(completer: str) -> Callable[[typer.Context, str], list[str]]:

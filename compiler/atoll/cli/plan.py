@@ -2,7 +2,7 @@
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +35,7 @@ from atoll.interchange.instance import UNLIMITED, load_instance
 from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.effort import Effort
+from atoll.records import dataclass
 from atoll.utils.files import require_writable, write_bytes, write_text
 
 Planned = atoll.Compilation | atoll.InstancePlan

@@ -6,13 +6,14 @@ a part of their core's, so a firmware sees one object of a network for each core
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from atoll.codegen.core_steps import functions_on
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import callees
 from atoll.isa.code_target import CodeTarget, Generator
+from atoll.records import dataclass
 from atoll.resolve.se_scope import code_target
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a kernel is made that is for another target than the usual one of its core."""
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
 from atoll.codegen.llvm_units import CoreUnit
@@ -10,6 +8,7 @@ from atoll.ir.tir import PrimFunc
 from atoll.isa.code_target import Optimise
 from atoll.isa.function_unit import DOT4
 from atoll.isa.instruction_set import Vectors
+from atoll.records import dataclass
 from atoll.resolve.se_scope import code_target
 from atoll.resolve.soc import Cpu
 

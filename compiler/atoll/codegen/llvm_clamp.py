@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores of clamped values, for cores that branch to choose one of two."""
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
 from atoll.codegen.llvm_anchors import hide_origin
 from atoll.codegen.llvm_arithmetic import integer
 from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Type
+from atoll.records import dataclass
 
 RARELY = (1, 2000)
 """How often a branch is taken, and how often it is not."""

@@ -4,7 +4,6 @@
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_int32, c_uint32, c_void_p, cast
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from atoll.codegen.llvm_units import model_symbol
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import executed_instructions, externs, runtime_allocations
+from atoll.records import dataclass
 from atoll.resolve.c_functions import on_host
 from atoll.resolve.unit_models import UnitModels
 

@@ -2,13 +2,13 @@
 """Instructions of function units as LLVM IR: of the core, or of the model on the host."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Protocol
 
 from llvmlite import ir
 
 from atoll.isa.function_unit import Instruction
+from atoll.records import dataclass
 
 _BYTE, _WORD = ir.IntType(8), ir.IntType(32)
 WORD_BYTES = 4

@@ -4,8 +4,6 @@
 from collections.abc import Mapping
 from io import BytesIO
 
-from elftools.elf.elffile import ELFFile
-
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.resolve.soc import ResolvedSoc
@@ -66,6 +64,8 @@ def fill_pools(code: bytes, images: Mapping[str, bytes]) -> bytes:
         code: has a section of zeros for each image, as long as the image.
         images: of `pool_images`.
     """
+    from elftools.elf.elffile import ELFFile  # slow to import
+
     elf, whole = ELFFile(BytesIO(code)), bytearray(code)
     for pool, image in images.items():
         if not image:

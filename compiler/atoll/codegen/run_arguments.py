@@ -2,10 +2,10 @@
 """What the application hands to a model's run function, in the order of its parameters."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 

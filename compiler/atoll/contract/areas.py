@@ -2,8 +2,8 @@
 """The part of a contract that every program on a chip shares: code, data, stacks, registers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Region, Registers, ResolvedSoc
 
 

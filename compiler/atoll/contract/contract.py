@@ -2,7 +2,6 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.contract.areas import Area, areas_of
 from atoll.contract.chains import chained_steps
@@ -11,6 +10,7 @@ from atoll.ir.tir import AcceleratorWait, EngineAction, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import COPY
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 UNREAD = -1

@@ -5,11 +5,11 @@ Shares no code with what places them: it looks at nothing but where each buffer 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.contract.contract import Contract, Span
 from atoll.diagnostics.errors import Fault, PlanError
 from atoll.memory.problem import MemoryPlan
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 REPORT = "this is a bug in Atoll: report it with the chip and the networks"

@@ -8,13 +8,13 @@ library; else nothing is known of the chip. SRAM is bytes, and in no area.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from atoll.cost.bands import Band
 from atoll.cost.basis import joint_basis
 from atoll.program.expressions import Expression, names_of, parse, value_of
+from atoll.records import dataclass
 from atoll.resolve.memory_views import shows_memory
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc, once_per_chip
 

@@ -7,8 +7,9 @@ one place for both: what both take of one source decides nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

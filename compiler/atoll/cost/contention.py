@@ -10,7 +10,6 @@ and lengths are found together. Devices are taken to ask at random, each bank eq
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from atoll.cost.bands import Band, Parts, Source
@@ -20,6 +19,7 @@ from atoll.cost.spent import Spent, of_host
 from atoll.cost.traffic import Traffic
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll.utils.remember import remember
 

@@ -3,7 +3,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.cost.counted import (
@@ -36,6 +35,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import COPY, kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
+from atoll.records import dataclass
 from atoll.resolve.places import Region
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc, once_per_chip
 from atoll.utils.remember import Alike, remember

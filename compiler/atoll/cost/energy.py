@@ -7,7 +7,6 @@ exact.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +16,7 @@ from atoll.cost.program import ProgramCost
 from atoll.cost.spent import of_host
 from atoll.cost.traffic import Traffic
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
+from atoll.records import dataclass
 from atoll.resolve.soc import Device, Engine, Master, Memory, ResolvedSoc
 
 Picojoules = int | None

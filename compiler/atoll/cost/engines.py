@@ -2,7 +2,7 @@
 """What operators take on engines: their own cycles, and those of the host that drives them."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
@@ -26,6 +26,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
 from atoll.plugins.loading import is_own
 from atoll.program.effort import effort_of
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_device
 from atoll.utils.remember import Alike, remember

@@ -2,7 +2,7 @@
 """`NetworkEstimate`: what a network should take on a chip, and its machine-readable form."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.cost.around import after_cycles, before_cycles
@@ -23,6 +23,7 @@ from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 GRAPHS_AT_HAND = 32

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +49,7 @@ from atoll.ir.statements import (
     Store,
 )
 from atoll.ir.walk import blocks_of, expressions_of, subexpressions
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import LOCAL
 
 MOST_VALUES, MOST_TOGETHER = 64, 65_536

@@ -6,11 +6,11 @@ that is not there was not measured, and nothing is said of it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.cost.data.picorv32 import MEASURED_DATA_LATENCY, MEASURED_LATENCY
 from atoll.isa.code_target import Generator
 from atoll.isa.function_unit import DOT4
+from atoll.records import dataclass
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an operator takes on a device, waited for at once, in cycles of the host."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.cost.bands import (
     NO_PARTS,
@@ -18,6 +18,7 @@ from atoll.cost.core_costs import CoreCost
 from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
 from atoll.ir.graph import Graph, Operator
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
 from atoll.utils.remember import Alike
 

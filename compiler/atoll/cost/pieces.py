@@ -2,7 +2,7 @@
 """What operators of a network take whole and in pieces, and what copies of rows take."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from atoll.cost.copies import moving_cycles
@@ -14,6 +14,7 @@ from atoll.cost.operators import compute_cycles
 from atoll.cost.spent import of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Device, Engine, ResolvedSoc
 

@@ -2,7 +2,6 @@
 """What a placed and planned network takes: each operator, and the whole program."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
@@ -16,6 +15,7 @@ from atoll.cost.traffic import traffic_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 

@@ -2,11 +2,12 @@
 """What devices and memories do at most in a cycle: nothing that runs on them is faster."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from atoll.cost.copies import speed_of
 from atoll.program.expressions import parse, value_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 

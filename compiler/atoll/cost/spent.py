@@ -2,12 +2,12 @@
 """What an operator takes, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
+from atoll.records import dataclass
 from atoll.resolve.soc import Device, ResolvedSoc
 
 FEWEST: Mapping[str, int] = MappingProxyType({})

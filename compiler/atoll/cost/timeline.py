@@ -2,7 +2,7 @@
 """When each operator of a program begins and ends, by the cycles that are expected of each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 
 from atoll.cost.contention import Banks, Work, stretches
@@ -10,6 +10,7 @@ from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallSpread, CallStart, Step
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc, once_per_chip
 
 Lists = Iterable[Sequence[Step]]

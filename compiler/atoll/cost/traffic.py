@@ -2,7 +2,7 @@
 """Which bytes of which memory an operator moves, and how long that keeps the memory's port busy."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from atoll.cost.basis import MEASURED, basis_of, basis_of_operator, joint_basis
@@ -17,6 +17,7 @@ from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
 from atoll.isa.instruction_set import Vectors
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 

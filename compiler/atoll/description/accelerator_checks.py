@@ -5,7 +5,6 @@ That is: names and features, patterns, layouts of operands, and the driver.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from itertools import count
@@ -18,6 +17,7 @@ from atoll.description.remedies import add, like, remove, rename_fix, value_fix,
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.edit import Edit, Remedy
 from atoll.plugins.registry import entries_in
+from atoll.records import dataclass
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
 """Operators that no network has before placement."""

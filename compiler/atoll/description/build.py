@@ -6,7 +6,7 @@ They come from a YAML file, the command line, or both; a word of the command lin
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -29,6 +29,7 @@ from atoll.description.pins import (
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.description.whom import NAMES
 from atoll.diagnostics.errors import Fault, UsageError
+from atoll.records import dataclass
 
 MAX_REQUESTS = 4096
 

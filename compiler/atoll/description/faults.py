@@ -3,11 +3,12 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 
 from atoll.diagnostics.edit import Remedy, words_and_fixes
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
+from atoll.records import dataclass
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 """Load a chip: YAML files and overrides in, checked models with the place of every value out."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import find_undecided
 from atoll.description.yaml_text import read_text
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
+from atoll.records import dataclass
 from atoll.utils.remember import remember
 
 Loaded = TypeVar("Loaded")

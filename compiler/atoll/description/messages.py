@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from atoll.description.shape import Shape, child_of, example_of, keys_of, kinds_
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, inside, plain
 from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, Fault
+from atoll.records import dataclass
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str, ...]

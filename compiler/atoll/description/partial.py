@@ -7,7 +7,6 @@ gap: the model holds a placeholder there, and later stages ask `Gaps` before the
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,6 +19,7 @@ from atoll.description.shape import Shape, child_of, free_child, keys_of, resolv
 from atoll.description.tree import Entry, Key, Listing, Node, Plain, SourceMap, Table, inside, plain
 from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

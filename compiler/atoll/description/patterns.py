@@ -3,12 +3,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated
 
 from atoll.description.fields import text
 from atoll.description.operators import FEATURES, QUANTITIES, operands_of
+from atoll.records import dataclass
 
 ANYTHING = "_"
 RESULT = "output"

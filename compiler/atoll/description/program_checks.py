@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from atoll.description.accelerator import Accelerator, Operator
@@ -16,6 +16,7 @@ from atoll.description.remedies import add, like, remove, rename_fix, value_fix,
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.edit import Fix, Remedy
 from atoll.program.expressions import Applied, Expression, names_of, parse
+from atoll.records import dataclass
 
 _KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "write": (("value",), ()),

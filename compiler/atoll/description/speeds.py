@@ -2,7 +2,7 @@
 """Clocks and latencies of a description apart from all else: no rule depends on these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from atoll.description.layers import key_words
 from atoll.description.loader import Description, override
 from atoll.description.tree import Key, SourceMap
 from atoll.description.yaml_text import scalar
+from atoll.records import dataclass
 
 CLOCK, LATENCY = ("devices", "clock"), ("memories", "read_latency")
 """Which key of which part of a chip."""

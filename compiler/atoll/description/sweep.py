@@ -4,7 +4,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -29,6 +28,7 @@ from atoll.description.sweep_values import (
 )
 from atoll.description.tree import Node, SourceMap, plain
 from atoll.description.yaml_text import parse_yaml
+from atoll.records import dataclass
 
 MOST_AXES, MOST_NETWORKS = 64, 64
 MOST_POINTS = 1_000_000

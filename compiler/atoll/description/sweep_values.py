@@ -2,7 +2,6 @@
 """Values of a sweep's axes and limits: numbers, sizes, frequencies and times."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from atoll.diagnostics.units import (
     parse_frequency,
     parse_size,
 )
+from atoll.records import dataclass
 
 MOST_VALUES = 4096
 

@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from json import dumps
 
 from pydantic import TypeAdapter, ValidationError
@@ -11,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from atoll.description.fields import Name
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _SPACES = {"rom": 0x0000_0000, "ram": 0x2000_0000}

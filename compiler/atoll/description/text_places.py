@@ -2,7 +2,7 @@
 """Where every key and value of a YAML text begins and ends, for editors."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
@@ -10,6 +10,7 @@ import yaml
 from atoll.description.identifiers import identifier
 from atoll.description.tree import Key
 from atoll.description.yaml_text import FAST_LOADER
+from atoll.records import dataclass
 
 BYTE_ORDER_MARK = "\ufeff"
 

@@ -2,10 +2,11 @@
 """A YAML document as plain data in which every key and value knows its place."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from atoll.diagnostics.errors import SourceLoc
+from atoll.records import dataclass
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
 Key = tuple[str, ...]

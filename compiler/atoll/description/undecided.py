@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from atoll.description.tree import Key, Scalar, SourceMap, inside, plain
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.records import dataclass
 
 UNDECIDED = "undecided"
 """What stands for a value that nobody has decided; it can be no name."""

@@ -5,7 +5,7 @@ Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed be
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
 from atoll.diagnostics.edit import Edit, Fix, Patch, Remedy
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.diagnostics.open_texts import open_text
+from atoll.records import dataclass
 
 MAX_BYTES = 2**20
 

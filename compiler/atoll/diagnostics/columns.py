@@ -9,11 +9,11 @@ import os
 import shutil
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
 from atoll.diagnostics.shown import columns_of
+from atoll.records import dataclass
 
 GAP = "  "
 INDENT = "    "

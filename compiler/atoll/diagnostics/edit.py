@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a remedy says, in words and as data: changes of a description."""
 
-from dataclasses import dataclass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
@@ -11,6 +11,7 @@ from typing import TypeVar
 from atoll.diagnostics.edit import Fix, Remedy, words_and_fixes
 from atoll.diagnostics.open_texts import open_text
 from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
+from atoll.records import dataclass
 
 EXCERPT_COLUMNS = 120
 INTERRUPTED = 130

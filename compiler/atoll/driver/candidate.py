@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import Refusal
 from atoll.diagnostics.units import format_size
@@ -11,6 +11,7 @@ from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.memory.problem import Infeasible as NoPlan
 from atoll.memory.solve import crowded_pools
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import Chooser, Streaming
 from atoll.tile.cut import Tiling

@@ -2,7 +2,7 @@
 """What the compiler returns, what it should take, and the same on another plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.codegen.commands import encode_commands, pad_lists, with_counts
 from atoll.contract.contract import Contract, contract_of
@@ -20,6 +20,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.place.constraints import ScopeLog
 from atoll.place.decision import Decision
 from atoll.place.requests import Requests
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.timeless import timeless
 from atoll.stream.choose import NOTHING, Streaming

@@ -2,7 +2,7 @@
 """Programs and plans of placed networks, made once for equal networks on chips of any speed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.codegen.commands import encode_commands, with_counts
 from atoll.contract.accepted import accept, agree
@@ -19,6 +19,7 @@ from atoll.memory.problem import Answer, MemoryPlan, Problem
 from atoll.memory.solve import solve
 from atoll.place.passes import Observer, ignore_result
 from atoll.reach.rooms import Answers
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import code_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.timeless import sizeless

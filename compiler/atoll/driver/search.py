@@ -6,7 +6,7 @@ they cost, and which of two is better, is said here.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count, islice
 
 from atoll.cost.bands import Pessimistic
@@ -18,6 +18,7 @@ from atoll.driver.stages import Compiler, Placed
 from atoll.driver.task import Task, Trace
 from atoll.plugins.loading import CORRECT_MEMBER, foreign_code
 from atoll.plugins.registry import Registry
+from atoll.records import dataclass
 
 BUDGET = 512
 """Candidates that one search compiles at most; Atoll's own strategy proposes fewer."""

@@ -4,7 +4,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain
 
@@ -33,6 +33,7 @@ from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
 from atoll.place.views import describe_views
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.timeless import timeless
 from atoll.rewrite.passes import PASSES as REWRITES

@@ -6,7 +6,7 @@ for a pool that is a little smaller.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from atoll.diagnostics.errors import attempt
@@ -18,6 +18,7 @@ from atoll.lower.jobs import overlaps_of
 from atoll.lower.overlapping import Overlapping
 from atoll.place.passes import Placing
 from atoll.reach.candidates import candidate_pools, without_sizes
+from atoll.records import dataclass
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.tile.ground import Ground
 from atoll.tile.search import TilingSearch

@@ -2,8 +2,9 @@
 """What is compiled: a network, rewritten once, for a chip, with what its user asks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from atoll.description.build import Build, BuildRequests
 from atoll.frontend.registry import Source
@@ -16,6 +17,7 @@ from atoll.place.capabilities import runners
 from atoll.place.passes import Observer, ignore_result
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import code_of
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
@@ -25,7 +27,10 @@ from atoll.rewrite.passes import Rewritten, rewrite
 from atoll.tile.asked import requested_tiling
 from atoll.tile.cut import Tiling
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
-from atoll.vela.subgraphs import Offloaded, with_subgraphs
+from atoll.vela.memories import npu_of
+
+if TYPE_CHECKING:
+    from atoll.vela.subgraphs import Offloaded
 
 NETWORKS_AT_HAND = 32
 """Rewritten networks that a process keeps, each for chips that differ in speeds and sizes."""
@@ -73,7 +78,7 @@ class Task:
     model: Graph
     network: Graph
     left_out: Mapping[str, str] = field(default_factory=dict)
-    offloaded: Offloaded | None = None
+    offloaded: "Offloaded | None" = None
     reserved: Mapping[str, int] = field(default_factory=dict)
     records: bool = False
 
@@ -144,7 +149,9 @@ def prepare(
     observe("frontend", model)
     asked = options.requests.model
     offloaded, graph = None, model
-    if options.accelerators:
+    if options.accelerators and npu_of(soc):
+        from atoll.vela.subgraphs import with_subgraphs  # few chips have an Ethos-U
+
         offloaded = with_subgraphs(model, source, soc, asked.place)
         graph = offloaded.graph
     left_out: Mapping[str, str] = {}

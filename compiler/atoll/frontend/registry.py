@@ -3,7 +3,6 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph
 from atoll.plugins.registry import Registry
+from atoll.records import dataclass
 from atoll.utils.remember import Alike, remember
 
 DEFAULT = "tflite"

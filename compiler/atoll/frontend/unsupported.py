@@ -2,11 +2,12 @@
 """What a model file holds that cannot be compiled: each kind of fault once, with all operators."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.diagnostics.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 
 MOST_NUMBERS = 8
 """Operators that a message names; the others are counted."""

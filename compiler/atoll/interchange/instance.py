@@ -7,12 +7,12 @@ buffer. A buffer lives from step `lower` until before step `upper`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from errno import EINVAL
 from pathlib import Path
 
 from atoll.diagnostics.errors import Fault, SourceLoc, UsageError
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.records import dataclass
 
 POOL = "pool"
 GREATEST_FILE = 64 * 2**20

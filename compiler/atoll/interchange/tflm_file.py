@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand a memory plan to others: a TFLite file that carries the plan of its tensors."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.diagnostics.errors import ModelError
@@ -13,6 +12,7 @@ from atoll.frontend.tflite.reader import read_file
 from atoll.interchange.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

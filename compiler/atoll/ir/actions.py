@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step of the entry does: kernels on cores, commands on engines, waits."""
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

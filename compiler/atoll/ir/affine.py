@@ -2,10 +2,10 @@
 """Indices that are sums of loop variables: their extreme values are certain to occur."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.ir.ranges import Range
 from atoll.ir.scalars import Binary, Const, Expr, Operation, Var
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What steps touch besides allocations: constants, and parts of allocations."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.statements import bracket
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

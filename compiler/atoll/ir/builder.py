@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from atoll.ir.expressions import Operand, cast
 from atoll.ir.tir import (
@@ -24,6 +23,7 @@ from atoll.ir.tir import (
     Type,
     Var,
 )
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import GLOBAL, LOCAL
 
 

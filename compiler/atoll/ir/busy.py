@@ -2,8 +2,10 @@
 """What keeps an engine busy with an operator, and which bytes it moves for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from atoll.records import dataclass
 
 
 class Bound(StrEnum):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How high in a pool a buffer may end."""
 
-from dataclasses import dataclass
-
 from atoll.diagnostics.errors import SourceLoc
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import prod
 from textwrap import indent
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.layouts import Layout
+from atoll.records import dataclass
 
 ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4, "bool": 1}
 

@@ -2,10 +2,11 @@
 """What an accelerator is asked to run for one operator."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.ir.graph import Tensor
 from atoll.ir.safe_overlap import SafeOverlap
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,13 @@
 """A change of layout as planes of equal rows, for engines that move rows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby, product
 from math import prod
 
 import numpy as np
 
 from atoll.ir.layouts import AXES, Layout, Patches
+from atoll.records import dataclass
 
 Axis = tuple[int, int, int]
 """Steps, and elements from one to the next in row-major order and in the layout."""

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the elements of an image lie in memory, if not row by row with the channels together."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atoll.records import dataclass
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Indices = NDArray[np.int64]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done to the data cache of a core around the steps of other devices."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from atoll.records import dataclass
 
 
 class Operation(StrEnum):

@@ -2,10 +2,10 @@
 """Which values an integer expression can take: intervals that always hold the value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.ir.arithmetic import divide
 from atoll.ir.scalars import Binary, Cast, Const, Conversion, Expr, Operation, Select, Type, Var
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 """Read functions of a loop program from their text."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.ir.tir import (
     Allocate,
@@ -34,6 +34,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.tokens import Tokens
 from atoll.isa.function_unit import Instruction
+from atoll.records import dataclass
 from atoll.resolve.c_functions import CFunction
 
 _TYPES = {str(type): type for type in Type}

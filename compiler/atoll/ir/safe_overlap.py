@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a result may lie over an operand within one step."""
 
-from dataclasses import dataclass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

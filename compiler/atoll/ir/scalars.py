@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types and expressions of the loop program. Each prints as text that can be parsed."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from atoll.isa.function_unit import Instruction
+from atoll.records import dataclass
 
 
 class Type(StrEnum):

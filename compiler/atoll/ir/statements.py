@@ -3,12 +3,12 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import indent
 
 from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.scalars import Const, Expr, Type, Var
+from atoll.records import dataclass
 from atoll.resolve.c_functions import CFunction
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of one inference: one operator on its device."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.ir.actions import Action, CallSpread, CoreAction, CoreCall, EngineAction
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.statements import bracket
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ Everything prints as text that can be parsed.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -61,6 +60,7 @@ from atoll.ir.statements import (
 )
 from atoll.ir.step import Step
 from atoll.ir.walk import executed_instructions, externs
+from atoll.records import dataclass
 from atoll.resolve.c_functions import CFunction
 
 __all__ = [

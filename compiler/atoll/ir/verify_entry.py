@@ -3,7 +3,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import permutations
 
 from atoll.diagnostics.errors import Fault
@@ -25,6 +24,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.verify_overlap import Overlap
 from atoll.ir.written import Written
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import GLOBAL, ON_STACK, narrows
 
 

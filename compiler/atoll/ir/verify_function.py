@@ -2,7 +2,7 @@
 """The rules of one function: names, types, directions, bounds, divisors, returns."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import Fault
 from atoll.ir.affine import Affine, affine, extremes
@@ -35,6 +35,7 @@ from atoll.ir.tir import (
 from atoll.ir.typing_rules import type_faults
 from atoll.ir.verify_lanes import lane_faults
 from atoll.ir.walk import blocks_of, expressions_of, subexpressions
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 LARGEST_BUFFER = 2**31 - 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What code of a core is made for: one of several targets that a core may have."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from atoll.isa.instruction_set import InstructionSet
+from atoll.records import dataclass
 
 OWN = "own"
 """Names the code that a core has without any target."""

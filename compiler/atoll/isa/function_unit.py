@@ -3,9 +3,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import SourceLoc
+from atoll.records import dataclass
 
 OPCODES = {"custom-0": 0x0B, "custom-1": 0x2B, "custom-2": 0x5B, "custom-3": 0x7B}
 """Major opcodes that RISC-V leaves to such instructions."""

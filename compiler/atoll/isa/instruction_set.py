@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An instruction set with its calling convention, in the words of each tool."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from atoll.records import dataclass
 
 
 class Family(StrEnum):

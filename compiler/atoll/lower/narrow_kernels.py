@@ -2,7 +2,7 @@
 """Narrow a kernel's own buffers: registers, the stack of its core, or pools (C1, C2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.diagnostics.errors import Fault
 from atoll.ir.tir import Allocate, RuntimeAllocate
@@ -12,6 +12,7 @@ from atoll.place.regions import whole_name
 from atoll.place.requests import Requests
 from atoll.place.scope_faults import ScopeFault, cheapest, leaves_nothing
 from atoll.reach.candidates import WORKSPACE_ROLES, pools_for
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import (
     GLOBAL,

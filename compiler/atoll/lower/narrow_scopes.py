@@ -5,7 +5,7 @@ Tensors of the network are narrowed when devices are planned, since copies depen
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from atoll.description.faults import in_order
@@ -21,6 +21,7 @@ from atoll.place.asked_scopes import Narrowing, scope_pools
 from atoll.place.request_names import not_there
 from atoll.place.requests import Requests
 from atoll.place.scope_faults import ScopeFault, cheapest, leaves_nothing
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Asked = Iterator[tuple[tuple[str, ...], Narrowing]]

@@ -2,7 +2,7 @@
 """Let devices work at the same time: start early, wait late."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, product
 from operator import itemgetter
 from typing import ClassVar
@@ -26,6 +26,7 @@ from atoll.lower.step_schedule import (
     copies_by_pools,
     list_schedule,
 )
+from atoll.records import dataclass
 
 WINDOWS = (1, 64)
 """Ready steps that a schedule chooses from; each is tried."""

@@ -2,12 +2,12 @@
 """What each word of the user about overlap allows: see docs/memory-plan.md."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
 from atoll.ir.graph import Operator
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 
 MOST_COMMANDS = 128
 """Commands that an accelerator may spend on one operator so that its output may overlap."""

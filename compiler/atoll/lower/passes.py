@@ -5,7 +5,7 @@ What is run, verified and offered by ``--dump-after`` is this one list.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.ir.graph import Graph
 from atoll.ir.job import Job
@@ -20,6 +20,7 @@ from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
 from atoll.place.requests import Requests
 from atoll.reach.candidates import WORKSPACE_ROLES, heaps_for, pools_for
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 

@@ -2,11 +2,12 @@
 """Give cores with stacks of their own kernels of their own."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, Step
 from atoll.ir.walk import statements
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE
 
 

@@ -2,11 +2,12 @@
 """Keep equal constants once: one copy serves all whose pools have one in common (M6)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
 
 from atoll.ir.tir import Constant, IRModule, Step
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

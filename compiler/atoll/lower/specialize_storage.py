@@ -2,7 +2,7 @@
 """Give kernel-local buffers a place: the stack within its limits, else workspace."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from atoll.diagnostics.errors import Fault, PlanError
@@ -20,6 +20,7 @@ from atoll.ir.tir import (
     Stmt,
 )
 from atoll.ir.walk import runtime_allocations, statements
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 STACK_ALIGNMENT = 16

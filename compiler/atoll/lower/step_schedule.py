@@ -4,12 +4,13 @@
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
 from atoll.ir.tir import Entry, Step
+from atoll.records import dataclass
 
 SLACK = 4
 """A device counts as surely done when a quarter more than its estimate has passed."""

@@ -6,12 +6,12 @@ costs to move the bytes out that are too many at one moment, split as if buffers
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.memory.build_plan import Homes
 from atoll.memory.conflicts import ConflictGraph, buffers_of
 from atoll.memory.effort import Meter
 from atoll.memory.packing import Packing
+from atoll.records import dataclass
 from atoll.utils.remember import remember
 
 TABLES_AT_HAND = 16

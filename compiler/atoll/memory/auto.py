@@ -7,7 +7,7 @@ are sought again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.memory.assignment import LARGEST, Assignment, Cut
 from atoll.memory.build_plan import Homes, build_plan, packings
@@ -19,6 +19,7 @@ from atoll.memory.pack import pack
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Problem
 from atoll.memory.resident_block import blocks_of
+from atoll.records import dataclass
 
 _ROUNDS = 64
 """Times that homes may be sought again."""

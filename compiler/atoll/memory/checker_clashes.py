@@ -8,10 +8,11 @@ layer.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import Fault
 from atoll.memory.problem import Problem
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

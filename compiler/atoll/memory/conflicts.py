@@ -2,9 +2,10 @@
 """Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.memory.problem import Buffer, Problem
+from atoll.records import dataclass
 from atoll.utils.remember import Alike, remember
 
 PROBLEMS_AT_HAND = 32

@@ -3,8 +3,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
+
+from atoll.records import dataclass
 
 SLICE = 1 << 12
 """Most nodes between two looks at the clock."""

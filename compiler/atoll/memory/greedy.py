@@ -2,10 +2,11 @@
 """Place buffers one after the other, each at the lowest free offset of its best pool with room."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.memory.conflicts import ConflictGraph
 from atoll.memory.problem import Buffer, PoolSpace
+from atoll.records import dataclass
 
 Places = Mapping[int, tuple[str, int]]
 """Pool and offset, by number of the buffer."""

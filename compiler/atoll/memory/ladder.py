@@ -5,7 +5,7 @@ How long a search takes varies wildly with the capacity and with the strategy of
 strategy gets a small number of nodes, at a capacity or two.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from atoll.memory.effort import Meter
@@ -13,6 +13,7 @@ from atoll.memory.packing import Offsets, Packing
 from atoll.memory.portfolio import Portfolio
 from atoll.memory.search import Search
 from atoll.memory.search_tables import Status
+from atoll.records import dataclass
 
 LARGEST = 1024
 """Most buffers of one exact search."""

@@ -2,12 +2,12 @@
 """The buffers of one pool: what offsets they can have, and what they need at least."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
 
 from atoll.memory.conflicts import ConflictGraph
 from atoll.memory.problem import PoolSpace
+from atoll.records import dataclass
 
 Offsets = Mapping[int, int]
 """Offset in the pool, by number of the buffer."""

@@ -2,7 +2,6 @@
 """Orders of branching for the exact search: a few that work well, then random variations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 from math import exp, log, sqrt
@@ -11,6 +10,7 @@ from random import Random
 from atoll.memory.packing import Packing
 from atoll.memory.problem import Buffer
 from atoll.memory.search_tables import Strategy
+from atoll.records import dataclass
 
 _SPREAD = 0.3
 """Logarithm of the most that a random variation multiplies a measure with."""

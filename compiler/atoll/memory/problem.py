@@ -2,9 +2,9 @@
 """The memory planning problem and its answers. Plain data; planners and the checker share it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.ir.ceiling import Ceiling
+from atoll.records import dataclass
 
 UNBOUNDED = 1 << 48
 """Bytes that no memory has: the size of a pool without a limit is at least that."""

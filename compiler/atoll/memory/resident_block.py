@@ -9,9 +9,10 @@ are only made where their sizes are multiples of their alignment.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace, Problem
+from atoll.records import dataclass
 
 LEAST = 256
 """Buffers of a block; fewer are no work, and planners may mix them with others."""

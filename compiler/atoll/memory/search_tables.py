@@ -2,10 +2,10 @@
 """What the exact search gets and gives, for both of its implementations."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from atoll.memory.packing import Offsets, Packing
+from atoll.records import dataclass
 
 FAR = 1 << 60
 """An offset beyond all others."""

@@ -2,7 +2,6 @@
 """Hold what a stream touches against the regions that it is given."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from atoll.npu_stream.reader import Access, Operation
 from atoll.npu_stream.spans import Spans, move_spans
+from atoll.records import dataclass
 
 
 class Role(Enum):

@@ -8,9 +8,10 @@ and fields are those of Arm's register interface, which Vela prints with
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.npu_stream.spans import Spans, box, join_spans
+from atoll.records import dataclass
 
 STOP, CONV, DEPTHWISE, POOL, ELEMENTWISE, RESIZE, DMA = 0, 2, 3, 5, 6, 7, 16
 NAMES = {

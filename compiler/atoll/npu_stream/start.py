@@ -8,11 +8,11 @@ the CRC-32 of the payload and of the words before.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from zlib import crc32
 
 from atoll.npu_stream.judge import Region, Role, faults
 from atoll.npu_stream.reader import StreamError, operations
+from atoll.records import dataclass
 
 MAGIC = b"ETHU"
 PAYLOAD = b"COP1"

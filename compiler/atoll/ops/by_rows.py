@@ -5,10 +5,10 @@ Each row of such a result is exact by itself, so rows may be made one after the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.ir.graph import Attribute, Operator
 from atoll.ops.window import Window
+from atoll.records import dataclass
 
 Span = tuple[int, int]
 """The first row, and the one past the last."""

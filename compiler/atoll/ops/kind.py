@@ -3,7 +3,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.tflite_form import TfliteForm
+from atoll.records import dataclass
 
 Array = NDArray[np.generic]
 Distances = tuple[int | None, ...]

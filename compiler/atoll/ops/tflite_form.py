@@ -5,12 +5,13 @@ The numbers are those of the public schema (`schema.fbs`, version 3); a test hol
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
 from atoll.ir.graph import Attribute
 from atoll.ops.window import same_padding
+from atoll.records import dataclass
 
 SAME, VALID = 0, 1
 BYTE, WORD = 1, 4

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sliding windows over NHWC images: extents, padding and the patches they cover."""
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.graph import Operator
+from atoll.records import dataclass
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -2,7 +2,6 @@
 """All passes by name, in the order of the compiler; and a pass as the command line asks for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +9,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.opt.graph_passes import GRAPH_PASSES
 from atoll.opt.module_passes import MODULE_PASSES
 from atoll.opt.text_pass import Chip, PassOption, TextPass
+from atoll.records import dataclass
 
 PASSES = (*GRAPH_PASSES, *MODULE_PASSES)
 BY_NAME: Mapping[str, TextPass] = {each.name: each for each in PASSES}

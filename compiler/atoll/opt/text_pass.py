@@ -2,13 +2,14 @@
 """A pass that runs on text: what it takes and makes, and its options."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 Program = Graph | IRModule

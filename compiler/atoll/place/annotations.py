@@ -2,7 +2,6 @@
 """What entries of `on_device` mean for a network on a chip: scopes, and whose they are."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from atoll.description.build import BuildRequests
@@ -13,6 +12,7 @@ from atoll.description.pins import Pin
 from atoll.diagnostics.errors import PlacementError, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.place.regions import operators_of, results_of
+from atoll.records import dataclass
 from atoll.resolve.se_scope import (
     FREE,
     ScopeTable,

@@ -2,7 +2,7 @@
 """What is asked of buffers, by name, by operator, by region and by role, as pins of tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from atoll.description.build import BuildRequests
@@ -11,6 +11,7 @@ from atoll.diagnostics.errors import Fault, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.regions import between, operators_of, parts_of, results_of, whole_name
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference, roles_of
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, pool_of
 

@@ -2,7 +2,7 @@
 """Unify what several sources ask of one operator: `SEScope.join` over their scopes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.description.faults import note
 from atoll.diagnostics.errors import Fault, SourceLoc
@@ -10,6 +10,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.place.annotations import POOL_SCOPE
 from atoll.place.regions import whole_name
 from atoll.place.requests import Requests
+from atoll.records import dataclass
 from atoll.resolve.se_scope import ScopeTable, SEScope, join
 
 COMMAND_LINE = "command line"

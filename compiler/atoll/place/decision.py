@@ -2,12 +2,13 @@
 """Where an operator runs, and why: the reasons are found once somebody reads them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from atoll.cost.basis import MEASURED
 from atoll.cost.operators import Cost
 from atoll.place.constraints import Joined
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

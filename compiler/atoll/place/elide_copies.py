@@ -2,13 +2,14 @@
 """Drop copies that nobody needs: over pools that both sides share, and second ones of a kind."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.constraints import ScopeLog, intersect_pools
 from atoll.reach.candidates import homes_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, ResolvedSoc
 
 

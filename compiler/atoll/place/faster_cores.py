@@ -2,13 +2,13 @@
 """Give operators to cores that nobody asks for, where the whole is surely faster so."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from atoll.cost.bands import Pessimistic
 from atoll.cost.core_costs import alike
 from atoll.ir.graph import Operator
 from atoll.place.weighing import Weighing
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 

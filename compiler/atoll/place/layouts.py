@@ -2,7 +2,7 @@
 """Give accelerators their operands in the layouts that they want, and give the others theirs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 
 from atoll.cost.copies import changes_layouts
@@ -13,6 +13,7 @@ from atoll.ops.registry import RELAYOUT, kind_of
 from atoll.place.replicas import readers_of
 from atoll.reach.candidates import homes_of
 from atoll.reach.movers import covers
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Dma, Npu, ResolvedSoc
 
 

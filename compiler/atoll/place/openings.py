@@ -2,11 +2,12 @@
 """Find the cheapest change of reach, moves or wishes with which a network can be placed; try it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 
 from atoll.ir.graph import Graph
 from atoll.reach.candidates import allows, by_preference
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Device, Dma, Master, Pool, ResolvedSoc
 
 MOST_TRIALS = 400

@@ -2,7 +2,6 @@
 """Other devices for the operators of a network whose usual ones have pools that are too small."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -11,6 +10,7 @@ from atoll.place.partition import runners_of
 from atoll.place.requests import Requests
 from atoll.place.weighing import Weighing
 from atoll.reach.candidates import homes_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, ResolvedSoc
 
 WORK = 4000

@@ -2,7 +2,7 @@
 """Choose the device of every operator, and remember why."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -30,6 +30,7 @@ from atoll.place.shared_pins import NO_PINS, SharedPins, shared_pins
 from atoll.place.supply import Supply
 from atoll.place.weighing import Weighing
 from atoll.reach.candidates import allows, homes_of, without_sizes
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import code_of
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc

@@ -5,7 +5,7 @@ What is run, verified and offered by ``--dump-after`` and ``atoll opt`` is this 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
@@ -25,6 +25,7 @@ from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import Requests
 from atoll.place.views import with_views
 from atoll.reach.rooms import Answers
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import code_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.timeless import sizeless

@@ -7,7 +7,7 @@ only where that is expected to take fewer cycles than each on its best device.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.cost.operators import compute_cycles
@@ -18,6 +18,7 @@ from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.place.annotations import annotated_operators
 from atoll.place.capabilities import obstacles
 from atoll.place.replicas import readers_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Npu, OperatorSupport, ResolvedSoc
 
 COMMUTATIVE = frozenset({"ADD", "MUL"})

@@ -2,11 +2,12 @@
 """Try other requests in the place of one that leaves a tensor nothing."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.description.pins import Pin
 from atoll.place.asked_scopes import PinRequest
 from atoll.place.requests import Requests
+from atoll.records import dataclass
 
 Holds = Callable[[Requests], bool]
 """Tells whether a network can be placed as other requests have it."""

@@ -2,11 +2,12 @@
 """Second tensors with the content of a first one, and the copies that fill them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 """What the user asked of placement, with every name checked and the place of every word."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from atoll.place.annotations import Annotation, annotations_of, pins_of
 from atoll.place.asked_scopes import Narrowing, PinRequest, requests_of_tensors
 from atoll.place.regions import parts_of
 from atoll.place.request_names import check_names, with_canonical_scopes
+from atoll.records import dataclass
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 

@@ -2,12 +2,13 @@
 """Ways of a tensor from pool to pool: by the host, or by a DMA engine where the host cannot."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.ir.graph import Tensor
 from atoll.reach.candidates import WORKSPACE_ROLES, Needs, allows, homes_of
 from atoll.reach.movers import covers
 from atoll.reach.rooms import has_room
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, ResolvedSoc
 
 

@@ -2,13 +2,13 @@
 """Say why what is asked of a buffer leaves no place for it (C2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from atoll.cost.copies import touch_cycles
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Tensor
 from atoll.reach.candidates import Needs, roles_of, unmet_needs
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 

@@ -2,7 +2,6 @@
 """Tensors of which all that touch them have to reach one and the same pool."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Tensor
@@ -11,6 +10,7 @@ from atoll.place.asked_scopes import PinRequest
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.reach.candidates import pools_for, roles_of
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 

@@ -8,11 +8,11 @@ that never goes back; it ends on every one.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.ir.graph import Graph, Operator
 from atoll.place.routes import Routes
 from atoll.reach.candidates import allows, homes_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, ResolvedSoc
 
 MOST_RETURNS = 10_000

@@ -2,13 +2,13 @@
 """Choose the target of an operator that nobody chose: by what was measured, and by nothing else."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.measured_targets import Times, times_of
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 CLEARLY = 0.02

@@ -2,7 +2,7 @@
 """Operators that move no byte: their result is a view of what they read, or made of views of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -11,6 +11,7 @@ from atoll.place.constraints import intersect_pools
 from atoll.place.decision import Decision, Why
 from atoll.place.elide_copies import ElideCopies
 from atoll.reach.candidates import homes_of, needs_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 WORD = 4

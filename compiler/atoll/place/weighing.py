@@ -6,7 +6,7 @@ fast, each kind by itself: a scenario names the kinds that are.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 from atoll.cost.bands import Parts, Pessimistic, add_parts, pessimistic
@@ -19,6 +19,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.place.routes import Routes
 from atoll.reach.candidates import homes_of, without_sizes
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
 Kind = tuple[str, str, bool]

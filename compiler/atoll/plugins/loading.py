@@ -8,7 +8,6 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint
 from importlib.util import module_from_spec, spec_from_file_location
@@ -17,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from atoll.diagnostics.errors import AtollError, SourceLoc
+from atoll.records import dataclass
 
 MOST_TEXT = 300
 """Characters of an exception that a message repeats."""

@@ -7,7 +7,6 @@ Operators, front ends and BSP emitters register in the same way; docs/extending.
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar, cast
 
 from atoll.diagnostics.errors import AtollError, SourceLoc, UsageError
 from atoll.plugins import loading as plugins
+from atoll.records import dataclass
 
 Member = TypeVar("Member")
 

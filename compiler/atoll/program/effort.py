@@ -2,11 +2,11 @@
 """How much a host has to do for the steps of a program."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.program.expressions import value_of
 from atoll.program.record import WORD_BYTES
 from atoll.program.steps import MOVES, Step, Verb
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

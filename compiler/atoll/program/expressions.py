@@ -8,9 +8,10 @@
 import ast
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+
+from atoll.records import dataclass
 
 LONGEST = 400
 """Characters of an expression at most; Atoll's own may put as many around one."""

@@ -7,7 +7,6 @@ computed while the steps run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.program.expressions import (
     Applied,
@@ -19,6 +18,7 @@ from atoll.program.expressions import (
     value_of,
 )
 from atoll.program.steps import ADDRESS, MOVES, Step, Verb
+from atoll.records import dataclass
 
 WORD = 0xFFFF_FFFF
 WORD_BYTES = 4

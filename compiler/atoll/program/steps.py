@@ -2,10 +2,11 @@
 """The steps of a program: what the host writes, waits for, pushes and pops, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from atoll.program.expressions import Expression, parse
+from atoll.records import dataclass
 
 ADDRESS = ".address"
 """How a name ends that stands for where a buffer begins."""

@@ -7,9 +7,10 @@ pools of other sizes, if each pool there has room for the same of them.
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Generic, TypeVar
 
+from atoll.records import dataclass
 from atoll.resolve.soc import Pool, ResolvedSoc
 
 Result = TypeVar("Result")

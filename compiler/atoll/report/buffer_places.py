@@ -2,7 +2,6 @@
 """Where else a buffer could be, and what each other place lacks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from atoll.diagnostics.units import format_size
 from atoll.memory.problem import Buffer, MemoryPlan
@@ -13,6 +12,7 @@ from atoll.reach.candidates import (
     by_preference,
     unmet_needs,
 )
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 
 

@@ -2,7 +2,7 @@
 """What the user asked of each buffer, in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.graph import Graph
@@ -11,6 +11,7 @@ from atoll.ops.registry import COPY
 from atoll.place.constraints import ScopeLog
 from atoll.place.regions import whole_name
 from atoll.place.requests import PinRequest, Requests
+from atoll.records import dataclass
 from atoll.resolve.storage_scope import pool_of
 
 

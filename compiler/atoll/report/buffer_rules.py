@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which rule put a buffer where it is; the numbers are those of docs/semantics.md."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.ir.graph import Graph
@@ -9,6 +8,7 @@ from atoll.ir.tir import IRModule
 from atoll.memory.problem import Buffer, MemoryPlan
 from atoll.ops.registry import COPY
 from atoll.reach.candidates import Needs
+from atoll.records import dataclass
 from atoll.report.buffer_places import stack_lacks
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -2,10 +2,10 @@
 """Which devices touch a buffer, when and how."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from atoll.ir.tir import AcceleratorWait, Entry
 from atoll.reach.candidates import Needs
+from atoll.records import dataclass
 from atoll.resolve.soc import Access
 
 CALLER_IN, CALLER_OUT = "caller, before the run", "caller, after the run"

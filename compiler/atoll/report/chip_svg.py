@@ -2,10 +2,10 @@
 """A picture of a chip as an SVG file: what lies in its memories, and which device reaches it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.report.svg import document, number, text_of, write
 from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Memory, Region, ResolvedSoc

@@ -3,9 +3,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
+
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 """What each device of a chip does of a network: operators, multiply-accumulates, cycles."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 
 from atoll.cost.basis import MEASURED, basis_of_operator, joint_basis
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Quantity, Row, Table
 

@@ -2,7 +2,7 @@
 """Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 
 from atoll.description.faults import nearest
@@ -17,6 +17,7 @@ from atoll.place.constraints import ScopeLog
 from atoll.place.request_names import MAX_CHOICES
 from atoll.place.requests import Requests
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference
+from atoll.records import dataclass
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
 from atoll.report.buffer_requests import Asked, BufferRequests, names_of_local
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule

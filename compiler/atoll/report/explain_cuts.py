@@ -2,12 +2,13 @@
 """What cuts save and what they cost, for people and programs."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from atoll.cost.basis import basis_of
 from atoll.cost.network import cycles_in_order
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table
 from atoll.tile.cut import Cut, Tiling

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What streams save and what they cost, for people and programs."""
 
-from dataclasses import dataclass
-
 from atoll.cost.basis import with_basis
+from atoll.records import dataclass
 from atoll.resolve.tables import Table
 from atoll.stream.choose import Streaming
 

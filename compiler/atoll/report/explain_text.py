@@ -2,13 +2,14 @@
 """What `atoll explain SOC MODEL` prints."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import printable
 from atoll.isa.code_target import OWN
 from atoll.place.decision import Decision
 from atoll.place.target_choice import TargetChoice
+from atoll.records import dataclass
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, stories_of

@@ -2,13 +2,13 @@
 """Tables and sentences for the console: aligned, no lines around them, no cell or word cut."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from atoll.diagnostics.columns import lay_out, terminal_columns, wrap
 from atoll.diagnostics.shown import printable, printable_lines
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

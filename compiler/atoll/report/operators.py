@@ -3,10 +3,10 @@
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.ops.kind import OperatorKind
 from atoll.ops.registry import KINDS
+from atoll.records import dataclass
 from atoll.resolve.soc import Npu, ResolvedSoc
 from atoll.resolve.tables import Table
 

@@ -2,8 +2,9 @@
 """What another implementation of a model file makes, beside Atoll's reference of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from atoll.records import dataclass
 
 REFERENCE = "Atoll's reference of the imported graph"
 """What the bytes of a run are held against; it is no witness of the import."""

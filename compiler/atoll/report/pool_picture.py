@@ -2,9 +2,9 @@
 """What a picture of a pool shows: a rectangle of time and address for each life of a buffer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 """`RunReport`: everything that a run proved and measured, and its machine-readable form."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from atoll.cost.basis import MEASURED
 from atoll.diagnostics.units import nanoseconds
 from atoll.memory.problem import PoolUse
+from atoll.records import dataclass
 from atoll.report.concurrency import Concurrency, Span, concurrency
 from atoll.report.oracle import REFERENCE, OracleVerdict
 

@@ -2,7 +2,7 @@
 """Which execution scope each operator and tensor was asked, joined and given, and who said so."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.diagnostics.errors import SourceLoc
@@ -10,6 +10,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.annotations import POOL_SCOPE
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.decision import Decision
+from atoll.records import dataclass
 from atoll.report.buffer_requests import Asked
 from atoll.report.explain_buffers import BufferStory
 from atoll.resolve.se_scope import FREE, ScopeTable, SEScope, default, device_type_name, join

@@ -2,7 +2,6 @@
 """The system bus: memories and register blocks that do not overlap."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 from atoll.description.chip import Memory as MemoryModel
@@ -12,6 +11,7 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.remedies import remove, write_pair
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft, natural

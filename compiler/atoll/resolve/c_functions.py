@@ -6,13 +6,13 @@ The clang of ziglang compiles them, as it does the BSP; they have no C library.
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from atoll.diagnostics.errors import ModelError
 from atoll.isa.instruction_set import InstructionSet
+from atoll.records import dataclass
 from atoll.utils.join_objects import join_objects
 from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder

@@ -2,12 +2,13 @@
 """What wants room in which memory: code, stack and data of each core, and the pools."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.description.core import ProtectionUnit
 from atoll.description.devices import Cpu
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.resolve.draft import Draft
 from atoll.resolve.pools import fits_memory
 from atoll.resolve.soc import Memory, RegionKind

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data cache of a core. Plain data."""
 
-from dataclasses import dataclass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

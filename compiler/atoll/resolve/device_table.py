@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one table of a chip's devices, which every emitter of an enumeration reads."""
 
-from dataclasses import dataclass
-
+from atoll.records import dataclass
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Device, Engine, ResolvedSoc
 

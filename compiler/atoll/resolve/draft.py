@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
 from atoll.description.accelerator_files import AcceleratorDescription
@@ -12,6 +11,7 @@ from atoll.description.devices import Cpu, Device, Dma, Engine, Master, Npu
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
 from atoll.description.tree import SourceMap
+from atoll.records import dataclass
 
 _KINDS = ("cpu", "dsp", "npu", "dma", "master")
 

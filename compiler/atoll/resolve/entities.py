@@ -5,13 +5,14 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.code_target import CodeTarget, Optimise
 from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
+from atoll.records import dataclass
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.places import Placed, Region, RegionKind

@@ -5,10 +5,11 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from atoll.diagnostics.errors import SourceLoc
+from atoll.records import dataclass
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import Area, MemoryEnergy
 

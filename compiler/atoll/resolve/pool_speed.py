@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast a pool is. Plain data, no rules."""
 
-from dataclasses import dataclass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

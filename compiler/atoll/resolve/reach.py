@@ -8,11 +8,11 @@ A device without a port to memory reaches what the host does, which moves its da
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from atoll.description.chip import Pool
 from atoll.description.tree import Key
+from atoll.records import dataclass
 from atoll.resolve.draft import Draft
 
 ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}

@@ -2,11 +2,12 @@
 """SEScope: where a value is and what computes it, as four fields that may each be free."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.isa.code_target import CodeTarget, Generator, Optimise
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
 from atoll.resolve.targets import DLPACK_CPU, DLPACK_EXTENSION
 

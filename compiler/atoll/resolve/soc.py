@@ -6,12 +6,13 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from atoll.description.loader import Description
 from atoll.description.speeds import OtherSpeeds
+from atoll.records import dataclass
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.entities import (

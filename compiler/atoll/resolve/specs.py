@@ -2,11 +2,12 @@
 """What the description of a core or an accelerator says of all its instances. Plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.description.patterns import PatternStep
 from atoll.diagnostics.errors import SourceLoc
 from atoll.program.steps import Program
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

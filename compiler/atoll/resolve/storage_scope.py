@@ -8,10 +8,11 @@ one stack such as ``cpu.stack``. ``stack`` stands for the stack of whoever runs 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 GLOBAL = "global"

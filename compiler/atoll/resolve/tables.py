@@ -2,11 +2,11 @@
 """Tables of plain cells, as text with aligned columns or as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.diagnostics.columns import lay_out
 from atoll.diagnostics.shown import columns_of, printable
 from atoll.diagnostics.units import format_size
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 
 

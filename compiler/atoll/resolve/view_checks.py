@@ -2,13 +2,13 @@
 """Views that cannot be built, and what a device would see at one address twice."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations, islice, pairwise
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
+from atoll.records import dataclass
 from atoll.resolve.address_map import Block, is_placed, register_blocks
 from atoll.resolve.claims import code_memory, load_memory
 from atoll.resolve.core_instances import local_of

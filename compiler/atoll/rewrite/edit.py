@@ -3,9 +3,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.records import dataclass
 
 
 def _no_device(op: Operator, graph: Graph) -> frozenset[str]:

@@ -5,10 +5,10 @@ What is run, verified and offered by ``--dump-after`` is this one list.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.rewrite.activations import fuse_activations
 from atoll.rewrite.constants import fold_constants
 from atoll.rewrite.dead_code import remove_dead_code

@@ -7,13 +7,14 @@ Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Map
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import PurePath
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, Symbol, SymbolTableSection
 
+from atoll.records import dataclass
 from atoll.stack import a64, riscv, thumb
 from atoll.stack.instruction import Instruction
 from atoll.stack.thumb_words import HELPERS

@@ -2,9 +2,10 @@
 """Stack use of one function, from its machine code."""
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
+from atoll.records import dataclass
 from atoll.stack.instruction import (
     NOWHERE,
     OTHER_SP,

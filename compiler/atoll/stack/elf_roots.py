@@ -7,9 +7,9 @@ Arm ARM, "Exception vectors".
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from atoll.records import dataclass
 from atoll.stack.bound import Depth
 from atoll.stack.elf_code import Code
 from atoll.stack.elf_stack import Program

@@ -5,13 +5,14 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
 from atoll.diagnostics.errors import Fault, PlanError
+from atoll.records import dataclass
 from atoll.stack.bound import Cause, Depth, StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code

@@ -3,12 +3,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath
 
 from elftools.elf.elffile import ELFFile
 
 from atoll.diagnostics.errors import UsageError
+from atoll.records import dataclass
 
 _SECTION = ".stack_sizes"
 _MORE = 0x80

@@ -2,8 +2,9 @@
 """What an instruction of any set does, as far as stack use and control flow need it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from atoll.records import dataclass
 
 ZERO, RA, SP, T0 = 0, 1, 2, 5
 RESUME, TRAP, NOWHERE, OTHER_SP = 32, 33, 34, 35

@@ -7,9 +7,9 @@ of it, so targets may be too many and are never too few.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from atoll.records import dataclass
 from atoll.stack.instruction import ZERO, Instruction, Kind, Reader
 
 _WORD = 0xFFFF_FFFF

@@ -2,9 +2,10 @@
 """What is known of registers, and what instructions make of it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeGuard
 
+from atoll.records import dataclass
 from atoll.stack.instruction import EXTRA, NOWHERE, RA, SP, T0, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF

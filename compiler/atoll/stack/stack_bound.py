@@ -6,9 +6,9 @@ runtime add; the linked binary is checked against the same limits later.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from atoll.ir.tir import IRModule, Step
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 from atoll.stack.stack_frames import FrameDepths
 

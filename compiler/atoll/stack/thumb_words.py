@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words of Thumb code that are no plain instructions: tables, and what Capstone does not know."""
 
-from dataclasses import dataclass
-
+from atoll.records import dataclass
 from atoll.stack.instruction import SP, Instruction, Kind, Reader
 
 _WORD = 4

@@ -2,7 +2,7 @@
 """Choose whose constants are streamed: what can be, and of that what is worth it by estimates."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from atoll.cost.constants import reader_from
@@ -12,6 +12,7 @@ from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.capabilities import obstacles
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
 from atoll.stream.channel_parts import counts_of, first_part, mover_of_parts, relayout_of
 from atoll.stream.streams import Stream, constants_of

@@ -6,7 +6,7 @@ contract and the checks know of no streams.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -15,6 +15,7 @@ from atoll.ops.registry import COPY
 from atoll.place.capabilities import takes_constants
 from atoll.place.replicas import copy_names
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Engine, Pool, ResolvedSoc
 from atoll.stream.channel_parts import with_parts
 

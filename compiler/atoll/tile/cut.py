@@ -2,12 +2,13 @@
 """Cut chains of a network into stripes: another network that computes the same bytes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import JOIN, ROWS
 from atoll.place.regions import STRIPE
+from atoll.records import dataclass
 from atoll.tile.stripes import Chain, Stripe, stripes_of
 
 

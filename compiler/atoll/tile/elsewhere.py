@@ -2,12 +2,12 @@
 """Where a tensor can lie of which only some rows are in a pool that is too small for all of it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from atoll.cost.pieces import row_copy_cycles
 from atoll.ir.graph import Graph, Tensor
 from atoll.reach.candidates import WORKSPACE_ROLES, allows, by_preference
 from atoll.reach.movers import covers
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
 
 

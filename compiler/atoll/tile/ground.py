@@ -2,13 +2,14 @@
 """A network for which a pool is too small: what lives when, and what stripes of it take."""
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from atoll.cost.operators import compute_cycles
 from atoll.cost.pieces import PieceCosts
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.elsewhere import Elsewhere, elsewhere
 from atoll.tile.stripes import Chain, Stripe

@@ -7,10 +7,11 @@ A step is one operator as it is, or a chain of them in stripes.
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 
 from atoll.ir.graph import Graph
+from atoll.records import dataclass
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.ground import Ground, pieces_of, saved_bytes, stripe_bytes
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of

@@ -2,12 +2,13 @@
 """Which rows each operator of a chain makes in each of its stripes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 
 Works = dict[tuple[str, Span], RowWork | None]
 """How operators make rows of their results, by their names and the rows."""

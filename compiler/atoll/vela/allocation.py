@@ -8,7 +8,8 @@ writes says so for every tensor but these tables, which `--verbose-allocation` p
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from atoll.records import dataclass
 
 _REGIONS = {"FeatureMap|Input": 3, "FeatureMap|Output": 4}
 _TABLE = re.compile(r"^Allocation, memory \S+, usage mask: (\S+)$")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Vela is told of a chip: the NPU, and the memories behind its two ports."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
 
 NAME = "Atoll"

@@ -4,12 +4,12 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tflite.Model import Model
 
 from atoll.diagnostics.errors import ModelError
+from atoll.records import dataclass
 from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
 from atoll.vela.run_vela import WITHOUT, VelaOutput, VelaRefusalError

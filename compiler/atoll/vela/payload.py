@@ -8,9 +8,9 @@ command stream, in little-endian words; the formats are those of Vela's own test
 """
 
 import struct
-from dataclasses import dataclass
 
 from atoll.diagnostics.errors import ModelError
+from atoll.records import dataclass
 
 FIRST, SECOND, METADATA = b"COP1", b"COP2", b"VEUM"
 _VERSION = 1

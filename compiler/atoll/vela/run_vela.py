@@ -4,12 +4,12 @@
 import re
 import struct
 import sys
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from itertools import accumulate
 from pathlib import Path
 
 from atoll.diagnostics.errors import ModelError, ToolchainError
+from atoll.records import dataclass
 from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import run_tool

@@ -12,10 +12,11 @@ driver share (ethos_u55_regs.py of ethos-u-vela, Apache-2.0).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from atoll.diagnostics.errors import ModelError
 from atoll.npu_stream.judge import Place
+from atoll.records import dataclass
 
 _STOP, _DMA, _KERNELS = 0x000, 0x010, (0x002, 0x003, 0x005, 0x006, 0x007)
 _FOLLOWED = 1 << 14

@@ -8,7 +8,7 @@ of, is cut in halves, and halves of these; single operators then stay with the c
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 from atoll.description.identifiers import identifier
@@ -17,6 +17,7 @@ from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
 from atoll.frontend.tflite.reader import FileModel, read_file
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles

@@ -5,7 +5,9 @@ Source: Devicetree Specification v0.4, chapters 2 (structure) and 6 (DTS format)
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from atoll.records import dataclass
 
 _FIRST_HEXADECIMAL = 10
 _CELL = 1 << 32

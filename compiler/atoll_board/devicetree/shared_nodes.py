@@ -5,9 +5,9 @@ Addresses are those of the chip that is given: the bus's, or a device's (`as_see
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from atoll.records import dataclass
 from atoll.resolve.soc import (
     Access,
     Cpu,

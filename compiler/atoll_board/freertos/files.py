@@ -7,10 +7,10 @@ each network runs in the task of its thread.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.application import run_values
 from atoll.bsp.core_images import works_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.core_nodes import interrupt

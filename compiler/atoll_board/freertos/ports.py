@@ -4,8 +4,7 @@
 Source: FreeRTOS-Kernel 11.3, ``portable/GCC`` and "Running the RTOS on a ARM Cortex-M Core".
 """
 
-from dataclasses import dataclass
-
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import architecture, has_floats, is_cortex_m, priority_bits
 

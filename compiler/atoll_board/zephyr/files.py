@@ -5,11 +5,11 @@ Source: Zephyr 4.1, "Modules", "Board Porting Guide", "SoC Porting Guide" (hardw
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.bsp.application import run_values
 from atoll.bsp.core_images import works_of
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL, copied_pools, pool_sections
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.core_nodes import interrupt

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
@@ -22,6 +22,7 @@ from atoll.frontend.registry import Source
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.report.result import RunReport
 from atoll.resolve.soc import Dma, Engine, ResolvedSoc
 from atoll.utils.scratch import temporary_folder

@@ -4,13 +4,13 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from atoll.api.kits import AcceleratorTrial
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll_sim.campaign.trials import Trial, group
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate.campaign import plant

@@ -2,11 +2,12 @@
 """The chips on which the kit tries an accelerator: two instances, memories of several kinds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from atoll.description.accelerator_files import AcceleratorDescription
+from atoll.records import dataclass
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine, ResolvedSoc
 

@@ -2,13 +2,13 @@
 """Copies of a DMA engine alone: all lengths and alignments, borders of pages and memories."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import limit_obstacles
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Dma, Region, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes

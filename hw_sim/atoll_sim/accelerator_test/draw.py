@@ -2,7 +2,7 @@
 """Draw operators within the limits of an accelerator, edges of the limits first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 from atoll.diagnostics.errors import ModelError
@@ -12,6 +12,7 @@ from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.ops.registry import kind_of
 from atoll.ops.rounding import as_onnx, rounding_feature
 from atoll.place.capabilities import limit_obstacles, obstacles
+from atoll.records import dataclass
 from atoll.resolve.soc import Dma, Engine, OperatorSupport, ResolvedSoc
 from atoll_sim.accelerator_test.makers import MAKERS, MOST_BYTES, Shapes, UnfitError
 

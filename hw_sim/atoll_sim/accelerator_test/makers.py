@@ -2,13 +2,14 @@
 """Makers of operators with random shapes, within limits that a description gives."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.kind import Array
+from atoll.records import dataclass
 from atoll.resolve.soc import OperatorSupport
 
 MOST_BYTES = 12 * 1024

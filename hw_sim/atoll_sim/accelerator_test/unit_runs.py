@@ -3,8 +3,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from atoll.records import dataclass
 
 TASK, RUNS = "task.json", "runs.json"
 PACES = {"none": (1.0, 1.0), "some": (0.6, 0.6), "many": (0.15, 0.1)}

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from atoll.artifacts.samples import Sample, random_sample
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.backends.choice import Accelerator, parse_backends, parse_cpu, takes_part
 from atoll_sim.chip.checks import check_cores

@@ -2,7 +2,7 @@
 """Who plays the cores of a chip, and what each kind of them promises."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
@@ -12,6 +12,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.plugins.loading import load
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.trace.simulation import START_SEED, SimResult
 from atoll_sim.waves.request import Waves

@@ -3,11 +3,12 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import cocotb_tools.config
 
+from atoll.records import dataclass
 from atoll_sim.build.verilate import Harmless
 from atoll_sim.build.verilator import RTL_IO, Blame, Design, build_executable
 from atoll_sim.chip.sources import RTL

@@ -4,9 +4,10 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.tools import failure, run_tool
 from atoll_sim.chip.blame import warning_notes

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import cocotb_tools.config
 
 from atoll.diagnostics.progress import Progress, Steps, silent
+from atoll.records import dataclass
 from atoll.utils.cache import cache_folder, only_builder
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.precompiled import precompile

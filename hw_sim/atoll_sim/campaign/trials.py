@@ -2,10 +2,10 @@
 """Trials and their campaign: what was tried, what came of it, and what must not have."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from atoll.diagnostics.progress import Progress, Steps
+from atoll.records import dataclass
 
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")

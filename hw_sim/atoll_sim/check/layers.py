@@ -2,7 +2,6 @@
 """Hold every tensor that a run wrote against the exact reference."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from atoll.diagnostics.progress import Steps, tell
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
 from atoll.ops.rounding import ROUNDED, ROUNDING
+from atoll.records import dataclass
 from atoll.report.result import Mismatch
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.trace.simulation import SimResult

@@ -2,9 +2,9 @@
 """A chip as it is simulated: what `plan` decides and `generate` writes down."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.isa.function_unit import FunctionUnit
+from atoll.records import dataclass
 from atoll.resolve.soc import CoreSpec, Engine, ResolvedSoc
 
 PICOSECONDS = 10**12

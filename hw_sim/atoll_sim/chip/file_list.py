@@ -4,10 +4,11 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
+from atoll.records import dataclass
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _COMMENT = re.compile(r"(?:^|\s)(?://|#).*")

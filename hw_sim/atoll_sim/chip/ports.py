@@ -2,10 +2,10 @@
 """The ports of accelerators, signal by signal, and the adapters that join them to the bus."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from atoll.isa.function_unit import OPCODES, FunctionUnit
+from atoll.records import dataclass
 from atoll.resolve.soc import AcceleratorSpec
 from atoll_sim.chip.chip_parts import DataPort, Master
 from atoll_sim.chip.sources import Rtl

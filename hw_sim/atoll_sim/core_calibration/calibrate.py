@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from atoll.driver.compiled import placed_graph
 from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.specs import InstructionCache, KernelRun, Timing
 from atoll.utils.scratch import temporary_folder

@@ -2,11 +2,11 @@
 """What instructions take on a core, fitted to what operators took and the instructions they ran."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from atoll.cost.counted import CLASSES
+from atoll.records import dataclass
 from atoll.resolve.specs import BesideCode, InstructionCache, Timing
 from atoll_sim.core_calibration.chips import BESIDE, CODE, DATA, FAR_CODE, LATE_BESIDE, NEAR
 from atoll_sim.core_calibration.least_errors import Vector, least_errors

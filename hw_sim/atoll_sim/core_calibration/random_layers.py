@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of random layers, to which no estimate was fitted."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from random import Random
 
 import numpy as np
 
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
+from atoll.records import dataclass
 
 LAYERS = 10
 MOST_BYTES, MOST_WEIGHTS = 24_000, 60_000

@@ -4,7 +4,6 @@
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from atoll.bsp.startup import startup_files
 from atoll.bsp.toolchain import Link, find_toolchain
 from atoll.diagnostics.errors import SimulationError, ToolchainError
 from atoll.diagnostics.progress import Progress, silent
+from atoll.records import dataclass
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import write_text

@@ -2,8 +2,8 @@
 """What a right core does in each part of the program: accesses of the probe, and results."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_sim.core_test.layout import PROBE, PROBE_SIZE, Part, stored_value
 
 

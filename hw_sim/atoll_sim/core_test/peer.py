@@ -4,8 +4,9 @@
 import random
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from atoll.records import dataclass
 from atoll_sim.core_test.expected import Access
 from atoll_sim.core_test.layout import BROKEN, MEMORY, NO_LINE, PEER, PROBE, PROBE_SIZE, REGISTERS
 

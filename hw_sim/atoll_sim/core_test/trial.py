@@ -3,10 +3,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from atoll.records import dataclass
 from atoll_sim.core_test.expected import Access, probe_accesses, results
 from atoll_sim.core_test.layout import SHORT_WAIT, Part
 

@@ -2,7 +2,7 @@
 """A placed network as machine code of this computer: the bytes of the chip, without the chip."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 ALIGNMENT = 64

@@ -2,13 +2,14 @@
 """A labelled set on this computer, and some of its samples on the chip."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.api.accuracy import Accuracy
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll_sim.dataset.accuracy import evaluate
 from atoll_sim.dataset.host_network import outputs_equal
 from atoll_sim.dataset.labelled import Labelled, load_labelled

@@ -2,7 +2,6 @@
 """Samples with labels, from a file of NumPy arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from atoll.artifacts.samples import Sample, batches_of, load_arrays
 from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
+from atoll.records import dataclass
 
 LABELS = ("labels", "y")
 """Names of the array with the number of the right class of each sample."""

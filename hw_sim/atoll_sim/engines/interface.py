@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the simulator asks of an accelerator's own code (docs/accelerators.md)."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator
+from atoll.records import dataclass
 
 
 class BusFault(Exception):  # noqa: N818 - the bus says "fault" to any access, reads included

@@ -2,7 +2,6 @@
 """Plays the operators of an accelerator that has no model of lists: each by its function."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.contract.chains import chained_steps
 from atoll.driver.pipeline import Compiled
@@ -11,6 +10,7 @@ from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.kind import Array
 from atoll.ops.reference import call_entry, compute
+from atoll.records import dataclass
 from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode

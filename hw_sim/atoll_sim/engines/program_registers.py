@@ -7,10 +7,10 @@ is what the operator computes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from atoll.program.steps import Verb
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.interface import BusFault

@@ -2,12 +2,12 @@
 """What the driver of an accelerator with a program does on its registers, access by access."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.lower.records import record_layout
 from atoll.program.expressions import Name
 from atoll.program.record import Layout, compute
 from atoll.program.steps import ADDRESS, Step, Verb
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 
 

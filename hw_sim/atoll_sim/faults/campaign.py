@@ -3,7 +3,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -15,6 +14,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
+from atoll.records import dataclass
 from atoll.utils.children import start, too_long
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model

@@ -2,13 +2,13 @@
 """Draw faults for a network on a chip, the same ones for the same seed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 
 from atoll.contract.contract import Span
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.campaign.trials import rotate
 from atoll_sim.chip.plan import plan_chip

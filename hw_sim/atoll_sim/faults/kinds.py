@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of hardware faults, and one fault of them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from atoll.records import dataclass
 
 RESPONSES = {2: "SLVERR", 3: "DECERR"}
 """Errors that an AXI response may be, by number."""

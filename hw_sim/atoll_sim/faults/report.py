@@ -3,8 +3,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll.report.grid import Grid, Sentence
 from atoll_sim.campaign import report
 from atoll_sim.campaign.trials import group

@@ -10,12 +10,12 @@ the image is written again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from atoll.artifacts.samples import Sample
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll_sim.faults.kinds import Fault
 
 IMAGE, TASK = "image.bin", "task.txt"

@@ -2,7 +2,8 @@
 """What the process of a native host and the model with its accelerators tell each other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from atoll.records import dataclass
 
 SOCKET = "ATOLL_HOST_SOCKET"
 """Environment variable with the file descriptor of the model's end of their socket."""

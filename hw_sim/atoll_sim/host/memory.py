@@ -3,12 +3,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.records import dataclass
 from atoll.resolve.memory_views import addresses_of, on_bus
 from atoll.resolve.soc import Access, Device, ResolvedSoc
 from atoll_sim.chip.plan import merge_spans

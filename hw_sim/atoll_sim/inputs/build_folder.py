@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.artifacts.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_of, texts_of
@@ -13,6 +12,7 @@ from atoll.description.build import read_requests
 from atoll.diagnostics.errors import DescriptionError, UsageError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_models
 from atoll.frontend.registry import IN_MEMORY
+from atoll.records import dataclass
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.checksums import find_altered

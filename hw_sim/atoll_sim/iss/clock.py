@@ -2,8 +2,8 @@
 """The clock of a core beside that of the host, which counts the chip's time."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_sim.engines.interface import Device
 from atoll_sim.iss.riscv import Lines
 

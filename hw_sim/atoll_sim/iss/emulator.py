@@ -6,7 +6,6 @@ Unicorn (GPL-2.0) is an optional package; nothing outside of this folder imports
 
 import ctypes
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -15,6 +14,7 @@ from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 from atoll_sim.iss.supported import unicorn_core
 

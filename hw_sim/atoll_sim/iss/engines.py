@@ -2,11 +2,11 @@
 """Who plays the engines of an instruction-set simulation, and how long their lists take."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from atoll.cost.engines import busy_cycles
 from atoll.driver.pipeline import Compiled, placed_graph
 from atoll.ir.tir import EngineAction
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.interface import Outcome

@@ -5,12 +5,12 @@ The hooks (iss.cpp) hold every block and access against these rules.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
 from atoll.bsp.core_images import image_cores
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 READ, WRITE, RUN = 1, 2, 4

@@ -6,9 +6,9 @@ Only a process of the simulator has these functions; `main.cpp`, `backdoor.cpp` 
 """
 
 import ctypes
-from dataclasses import dataclass
 
 from atoll.protocol import Request
+from atoll.records import dataclass
 from atoll_sim.protocol.records import COUNT, EVENT, HEAT, LINE, SPAN, EventKind
 from atoll_sim.shadow.memory import Shadow
 

@@ -6,7 +6,7 @@ that writes them back at odd moments.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
+from atoll.records import dataclass
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.campaign.trials import Campaign, Trial, follow
 from atoll_sim.check.layers import check_layers

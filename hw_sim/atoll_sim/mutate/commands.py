@@ -6,13 +6,14 @@ another plan changes. Only the engine knows how a command is checked (`Sealing`)
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 from atoll.cost.program import command_counts
 from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import EngineAction
 from atoll.plugins.loading import Part
+from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.memory_views import device_address, on_bus
 from atoll_sim.engines.calls import seal

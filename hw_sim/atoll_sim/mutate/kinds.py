@@ -2,10 +2,11 @@
 """Every kind of planted fault, and how to draw any number of different ones."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from random import Random
 
+from atoll.records import dataclass
 from atoll_sim.campaign.trials import rotate
 from atoll_sim.mutate import aliases, commands, firewall, linker, plan, program, streams, tiles
 from atoll_sim.mutate.mutant import Mutant, Right

@@ -2,7 +2,7 @@
 """A planted fault, and the right build that it is planted in. Plain data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from atoll.artifacts.samples import Sample
@@ -10,6 +10,7 @@ from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import Step
 from atoll.memory.build_problem import with_parts
 from atoll.memory.problem import MemoryPlan, Placement
+from atoll.records import dataclass
 from atoll_sim.chip.memory_map import Windows
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.firmware import Segment

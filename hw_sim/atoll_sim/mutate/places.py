@@ -3,9 +3,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from atoll.driver.pipeline import Compiled
+from atoll.records import dataclass
 from atoll.resolve.soc import Region
 from atoll_sim.mutate.mutant import Mutant
 

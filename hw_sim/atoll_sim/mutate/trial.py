@@ -5,13 +5,13 @@ import json
 import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from atoll.artifacts.samples import Sample
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
+from atoll.records import dataclass
 from atoll.report.result import Violation
 from atoll.utils.children import TimeLimitError, run
 from atoll_sim.chip.memory_map import write_map

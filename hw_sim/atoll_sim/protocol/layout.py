@@ -3,8 +3,9 @@
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

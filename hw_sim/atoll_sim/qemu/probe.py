@@ -7,13 +7,13 @@ import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import IO, Any
 
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.children import UNREAD, start

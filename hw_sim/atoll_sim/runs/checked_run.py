@@ -4,7 +4,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from atoll.cost.spent import Spent
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.report.explanation import cautions, notes
 from atoll.report.result import InterruptLine, LayerCycles, RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc

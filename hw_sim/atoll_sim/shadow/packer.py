@@ -2,12 +2,12 @@
 """Number the buffers and operators of contracts, and make their rows of a table."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 from atoll.contract.areas import Area
 from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span, Succession
 from atoll.protocol import Trace, TraceEvent
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Memory, Pool, Region, ResolvedSoc
 from atoll_sim.shadow.pieces import Pieces, cuts_of
 from atoll_sim.shadow.records import (

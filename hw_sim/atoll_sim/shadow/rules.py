@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the shadow memory can find: name, promise, sentence and remedy of every rule."""
 
-from dataclasses import dataclass
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

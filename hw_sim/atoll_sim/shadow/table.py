@@ -2,12 +2,13 @@
 """Pack contracts as the table that the shadow memory loads."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from zlib import crc32
 
 from atoll.contract.areas import Area
 from atoll.contract.contract import Contract
+from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32

@@ -4,7 +4,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import Fault, SimulationError
+from atoll.records import dataclass
 from atoll.resolve.memory_views import addresses_of, core_as_it_sees, on_bus
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

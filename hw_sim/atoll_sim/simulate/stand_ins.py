@@ -8,7 +8,7 @@ accelerator then reads and writes, which its stand-in does on the bus (atoll_sta
 import socket
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import count
 from threading import Thread
@@ -17,6 +17,7 @@ from atoll.cost.engines import busy_cycles
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import Compiled, placed_graph
 from atoll.ir.tir import EngineAction, Step
+from atoll.records import dataclass
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes, plan_chip

@@ -2,10 +2,10 @@
 """Say in the user's terms what the shadow memory found."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from atoll.contract.contract import Contract
 from atoll.description.accelerator_files import OWN
+from atoll.records import dataclass
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip

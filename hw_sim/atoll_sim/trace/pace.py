@@ -8,7 +8,7 @@ an earlier one of the same model, which lie beside it in the cache. Before that 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -17,6 +17,7 @@ from pathlib import Path
 from atoll.cost.estimate import NetworkEstimate, estimates_of
 from atoll.diagnostics.progress import Progress
 from atoll.driver.compiled import Compiled, cost_of
+from atoll.records import dataclass
 from atoll.utils.files import write_text
 from atoll_sim.trace.run_files import read_pace
 from atoll_sim.trace.simulation import SimResult

@@ -7,11 +7,12 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+from atoll.records import dataclass
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.trace.simulation import Buffer, Stop, Turn

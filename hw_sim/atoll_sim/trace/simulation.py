@@ -2,11 +2,12 @@
 """What goes into a simulation of firmware, and what comes out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from atoll.records import dataclass
 from atoll_sim.protocol.records import AccessKind
 
 if TYPE_CHECKING:  # the bench inside the simulator reads this, and waits for each import

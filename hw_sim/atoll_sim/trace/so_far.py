@@ -3,8 +3,10 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Self
+
+from atoll.records import dataclass
 
 SECONDS = 0.5
 """Between two words about how far it is."""

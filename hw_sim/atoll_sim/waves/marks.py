@@ -2,8 +2,8 @@
 """Where operators begin, in the time of a waveform."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from atoll.records import dataclass
 from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.trace.simulation import Phase
 from atoll_sim.waves.request import Names

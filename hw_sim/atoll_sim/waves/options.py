@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of the command line that say which waveforms to record."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from atoll.cli.options import complete_with
+from atoll.records import dataclass
 from atoll_sim.waves.request import DEFAULT_LIMIT, Waves, request_waves
 
 

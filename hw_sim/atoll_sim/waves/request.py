@@ -2,7 +2,7 @@
 """What a user asks to record."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.units import parse_size
 from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph
+from atoll.records import dataclass
 from atoll.utils.files import require_writable
 from atoll_sim.build.wave_formats import WaveFormat, format_of
 

@@ -2,9 +2,9 @@
 """The signals that save files show, group by group: the chip's own, by device."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from atoll.records import dataclass
 from atoll.resolve.soc import Device
 from atoll_sim.chip.chip_parts import BuiltMemory, Chip, Master
 from atoll_sim.chip.ports import CONTROL, DATA, Protocol, control_signals, data_signals

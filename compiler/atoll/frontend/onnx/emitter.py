@@ -2,7 +2,7 @@
 """Make the graph: operators, tensors, constants, and the moves between orders of axes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from atoll.frontend.onnx.onnx_values import Constant, Grid, Stored, Unfit, grid
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.rounding import as_onnx
+from atoll.records import dataclass
 
 MOST_AXES = 5
 """Of what is transposed; more are joined first."""

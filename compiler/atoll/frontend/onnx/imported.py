@@ -2,7 +2,6 @@
 """An imported network with the values of its file: which tensor holds each, and how."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from atoll.frontend.onnx.onnx_values import Stored
 from atoll.frontend.onnx.reader import read
 from atoll.frontend.onnx.worker import settler
 from atoll.ir.graph import Graph
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,12 @@
 """What an ONNX file holds, as plain records; nothing of the content is judged here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atoll.records import dataclass
 
 Array = NDArray[np.generic]
 

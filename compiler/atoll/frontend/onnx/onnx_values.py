@@ -2,7 +2,7 @@
 """What a value of an ONNX network is while the graph is made."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Array, Node
 from atoll.frontend.real_functions import RealFunction
 from atoll.ir.graph import Quantization
+from atoll.records import dataclass
 
 
 class Unfit(Exception):  # noqa: N818 - a refusal, which becomes a fault of the node

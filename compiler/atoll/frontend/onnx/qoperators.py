@@ -6,10 +6,11 @@ front end knows this form alone. The bias stays int32: it counts in the scale of
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from onnx import AttributeProto, NodeProto, helper
+
+from atoll.records import dataclass
 
 MICROSOFT = "com.microsoft"
 

@@ -6,9 +6,9 @@ without a check: its table, vector or string lies within the file.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.diagnostics.errors import ModelError
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ as bytes, as with TFLM (`CopyOpInputsToSubgraphInputs`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from atoll.diagnostics.errors import ModelError
@@ -16,6 +16,7 @@ from atoll.frontend.network_names import identifier
 from atoll.frontend.tflite.bodies import Bodies, all_constant_faults
 from atoll.frontend.tflite.checks import describe, is_constant, place
 from atoll.frontend.tflite.reader import FileModel, FileOperator, FileSubgraph, FileTensor
+from atoll.records import dataclass
 
 MOST_TURNS = 512
 MOST_OPERATORS = 4096

@@ -2,7 +2,6 @@
 """Which kinds of operators serve the codes of TFLite files: Atoll's own and other packages'."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from tflite.BuiltinOptions import BuiltinOptions
@@ -13,6 +12,7 @@ from atoll.frontend.tflite.schema import with_options
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import TfliteForm
 from atoll.plugins.loading import CORRECT_MEMBER
+from atoll.records import dataclass
 
 CUSTOM = "CUSTOM "
 AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "IF", "READ_VARIABLE", "VAR_HANDLE", "WHILE"})

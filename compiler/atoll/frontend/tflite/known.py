@@ -2,7 +2,7 @@
 """What constants and shapes alone decide is computed when a file is loaded, by the references."""
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 import numpy as np
@@ -16,6 +16,7 @@ from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, Fi
 from atoll.ir.graph import ITEM_BYTES, Graph, Tensor
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.registry import KINDS
+from atoll.records import dataclass
 
 MOST_KNOWN = 1024
 """Numbers that an operator makes when a file is loaded."""

@@ -2,7 +2,7 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from atoll.frontend.tflite.forms import CUSTOM, Forms, forms_for
 from atoll.frontend.tflite.schema import IDENTIFIER
 from atoll.frontend.tflite.signatures import file_of, functions, signature_of, with_function_first
 from atoll.ops.tflite_form import TfliteForm
+from atoll.records import dataclass
 
 _TYPE_NAMES = {
     number: name.lower() for name, number in vars(TensorType).items() if isinstance(number, int)

@@ -7,7 +7,7 @@ stays; all of them come last, behind everything that reads the variables.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import (
@@ -26,6 +26,7 @@ from atoll.frontend.tflite.reader import (
     FileSubgraph,
     FileTensor,
 )
+from atoll.records import dataclass
 
 HANDLE, READ, ASSIGN, ONCE = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"
 _CODES = frozenset({HANDLE, READ, ASSIGN, ONCE})

@@ -6,7 +6,6 @@ TANH follows from it: tanh(x) = 2 * logistic(2 * x) - 1.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from atoll.ir.tir import Expr, Operation, Type
 from atoll.ops.elements.elementwise import Result
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import Integers
+from atoll.records import dataclass
 
 ENTRIES, STEPS_OF_ONE = 256, 24
 _HALF = 1 << 15

@@ -5,7 +5,6 @@ Of products with weights, or of entries of two tables.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import ceil, log2
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ops.quantization import Integers
+from atoll.records import dataclass
 
 _MOST_PLACES, _LEAST_PLACES, _REACH = 24, 8, 6
 _INT8 = 128

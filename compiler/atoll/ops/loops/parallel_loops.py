@@ -3,11 +3,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from atoll.ir.tir import Const, For, If, PrimFunc, Stmt, Store
 from atoll.ir.walk import runtime_allocations
+from atoll.records import dataclass
 
 _AGAIN = re.compile(r"_\d+$")
 """What a builder appends to a name that it has used before."""

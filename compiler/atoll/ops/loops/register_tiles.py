@@ -2,9 +2,9 @@
 """How many sums of products a core makes together: what its registers hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from atoll.isa.instruction_set import Arithmetic, Vectors
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, maximum, minimum, multiply, subtract
 from atoll.ir.graph import Operator
 from atoll.ir.tir import Expr, Operation
+from atoll.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

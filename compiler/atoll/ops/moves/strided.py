@@ -4,7 +4,6 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from atoll.ops.kind import Distances
 from atoll.ops.moves.movement import Movement
 from atoll.ops.overlap import MOST_PIXELS, useful
 from atoll.ops.quantization import Integers
+from atoll.records import dataclass
 
 Steps = int | tuple[int, ...]
 """From one index to the next, or what is added for each index."""

@@ -2,7 +2,6 @@
 """What an LSTM consists of, and what Atoll accepts of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import frexp
 
 import numpy as np
@@ -13,6 +12,7 @@ from atoll.ops import checks
 from atoll.ops.bias import is_that_of_sums
 from atoll.ops.checks import require_input
 from atoll.ops.quantization import quantize_multiplier, scale_of, zero_point_of
+from atoll.records import dataclass
 
 INPUTS = 24
 X, HIDDEN, CELL = 0, 18, 19

@@ -2,7 +2,6 @@
 """SVDF: a filter over the last inputs, of which a state keeps what each feature made."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from atoll.ops.quantization import (
     zero_point_of,
 )
 from atoll.ops.tflite_form import WORD, Attributes, Shapes, TfliteForm
+from atoll.records import dataclass
 
 X, FEATURES, TIMES, BIAS, STATE = range(5)
 MOST_DIFFERENCE = 1e-5

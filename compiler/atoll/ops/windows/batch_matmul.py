@@ -2,7 +2,6 @@
 """BATCH_MATMUL: products of matrices, either of which may be a constant or transposed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -32,6 +31,7 @@ from atoll.ops.quantization import (
 )
 from atoll.ops.rounding import rounding_feature, rounds_once
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
+from atoll.records import dataclass
 
 RANKS = range(2, 6)
 

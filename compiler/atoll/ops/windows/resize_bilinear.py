@@ -2,7 +2,6 @@
 """RESIZE_BILINEAR: each pixel is a mean of four, with weights in 1/1024 (TFLM: the integer one)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from atoll.ops.quantization import Integers, zero_point_of
 from atoll.ops.resizing import resizing_features, resizing_options
 from atoll.ops.rounding import rounding_feature, rounds_to_even
 from atoll.ops.tflite_form import TfliteForm
+from atoll.records import dataclass
 
 ONE_BITS = 10
 ONE = 1 << ONE_BITS

@@ -2,7 +2,6 @@
 """TRANSPOSE_CONV: each pixel of the input is spread over a window of the output."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from atoll.ops.tflite_form import (
 )
 from atoll.ops.windows import window_rules
 from atoll.ops.windows.convolution import Convolution, Sums, tensors
+from atoll.records import dataclass
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:

@@ -2,10 +2,11 @@
 """What a core may touch, as spans of addresses."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from atoll.isa.instruction_set import Family
+from atoll.records import dataclass
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc

@@ -2,9 +2,10 @@
 """Whether the tables of protection units have room, and what to merge where they have not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.description.tree import Key
+from atoll.records import dataclass
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.protection.area import Area, areas_of

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An entry of a protection unit's table."""
 
-from dataclasses import dataclass
-
+from atoll.records import dataclass
 from atoll.resolve.protection.area import Area
 
 

@@ -5,8 +5,7 @@ Three words begin its data region: the cause, the address that the failed access
 of the instruction.
 """
 
-from dataclasses import dataclass
-
+from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, Region, RegionKind
 
 RECORD_SIZE = 16

@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,6 +12,7 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import Fault
 from atoll.diagnostics.units import parse_size
+from atoll.records import dataclass
 from atoll.resolve.address_map import REGISTER_PAGE
 from atoll.resolve.remedy.trial import Trial
 

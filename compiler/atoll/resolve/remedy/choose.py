@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from atoll.description.edits import Candidate, apply_edits, key_at, sentence
 from atoll.description.tree import Node, plain
 from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.records import dataclass
 from atoll.resolve.remedy.accesses import ACCESSES
 from atoll.resolve.remedy.addresses import ADDRESSES
 from atoll.resolve.remedy.case import Case

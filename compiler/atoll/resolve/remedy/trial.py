@@ -2,7 +2,7 @@
 """What is wrong with a description after some edits: the proof of a remedy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from atoll.description.faults import Faults
 from atoll.description.loader import describe
 from atoll.description.tree import Node
 from atoll.diagnostics.errors import AtollError, Fault, attempt_edit
+from atoll.records import dataclass
 from atoll.resolve.resolver import resolve
 from atoll.resolve.soc import ResolvedSoc
 

@@ -2,9 +2,11 @@
 """A command as the compiler writes it: its fields in their order, and the check of them."""
 
 from binascii import crc_hqx
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from struct import Struct
 from typing import ClassVar
+
+from atoll.records import dataclass
 
 DESCRIPTOR_BYTES = 64
 _CHECK = slice(2, 4)

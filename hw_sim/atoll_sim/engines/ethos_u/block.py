@@ -7,8 +7,9 @@ words before. A region that the stream does not use has 0 bytes.
 """
 
 import struct
-from dataclasses import dataclass
 from zlib import crc32
+
+from atoll.records import dataclass
 
 MAGIC = int.from_bytes(b"ETHU", "little")
 REGIONS = 8

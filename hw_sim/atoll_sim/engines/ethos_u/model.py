@@ -8,7 +8,6 @@ read, and outputs written, byte by byte where the commands say, from the address
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from atoll.npu_stream.reader import Operation, StreamError, operations
 from atoll.npu_stream.spans import Spans, join_spans
 from atoll.ops.ethos_u import FIRST_INPUT, STREAM, WEIGHTS
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first
 from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decode, is_whole

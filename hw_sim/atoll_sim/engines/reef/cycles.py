@@ -3,13 +3,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import ceil, prod
 from typing import NamedTuple
 
 from atoll.ir.busy import Bound
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES

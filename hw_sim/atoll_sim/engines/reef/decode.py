@@ -5,10 +5,10 @@ Reads docs/reef.md a second time on purpose: it shares no code with the compiler
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from atoll.records import dataclass
 from atoll_sim.engines.common.decode import BYTES, WORDS, ErrorCode, check_of
 
 CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL, LINK, MOVE = 1, 2, 3, 4, 5, 6, 7

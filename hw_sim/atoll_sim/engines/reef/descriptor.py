@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One command of the reef accelerator as 64 bytes; docs/reef.md is the contract."""
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import ClassVar
 
+from atoll.records import dataclass
 from atoll_sim.engines.common import encode
 
 

@@ -2,7 +2,6 @@
 """ADD and MUL on the reef accelerator: one command over all elements of two operands."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
 from struct import Struct
@@ -16,6 +15,7 @@ from atoll.ops.elements.addition import add_factors
 from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
 from atoll.ops.rounding import rounds_once
+from atoll.records import dataclass
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.family import Family

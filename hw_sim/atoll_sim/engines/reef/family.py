@@ -3,12 +3,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 

@@ -2,10 +2,11 @@
 """The shapes of an operator in the terms of the reef accelerator (docs/reef.md)."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.reductions.reduction import around, reduced_elements
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.reef.packing import (

@@ -2,7 +2,6 @@
 """Operators on the reef accelerator that move bytes, and those that a table maps one by one."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import ceil, gcd, prod
 from struct import Struct
 from typing import ClassVar, NamedTuple
@@ -15,6 +14,7 @@ from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.registry import kind_of
+from atoll.records import dataclass
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import NEXT_CYCLES, START_CYCLES
 from atoll_sim.engines.reef.family import Family

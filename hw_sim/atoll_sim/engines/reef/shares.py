@@ -2,7 +2,6 @@
 """SOFTMAX on the reef accelerator: one command for all rows, and a table of exponentials."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 from struct import Struct
 from typing import ClassVar
@@ -14,6 +13,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.reductions.softmax import exponentials, scaling_of
+from atoll.records import dataclass
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.family import Family

@@ -7,10 +7,11 @@ is a part of one row of output pixels, or some whole rows: what one command can 
 """
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.ops.overlap import MOST_PIXELS, Bytes, pixel_distance, still_read
 from atoll.ops.window import Window
+from atoll.records import dataclass
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One command of the ripple DMA engine as 64 bytes; docs/ripple.md is the contract."""
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
+from atoll.records import dataclass
 from atoll_sim.engines.common import encode
 
 COPY = 1

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights and biases of sums of products: int8, and int32 in the scale of the sums."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
 from atoll.frontend.onnx.onnx_values import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Quantization
+from atoll.records import dataclass
 
 _LEAST, _MOST = -128, 127
 

@@ -2,7 +2,7 @@
 """Sliding windows over images and sequences, and Conv."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from atoll.frontend.onnx.model import Array, Node
 from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit
 from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeat_channels, weights_of
 from atoll.ops.window import same_padding
+from atoll.records import dataclass
 
 DIMENSIONS = (3, 4)
 """Of what windows slide over: batch, channels, and one or two more."""
