@@ -68,12 +68,13 @@ def verilate(
         ToolchainError: E070, E077, E100; with the errors first, and without warnings of others.
     """
     done = run_tool([*command, "-Wno-fatal"], what)
-    every = tuple(_messages((done.stdout + done.stderr).splitlines()))
+    said = (done.stdout + done.stderr).splitlines()
+    every = tuple(_messages(said))
     own = (folder, *FOLDERS)
     wrong = [each for each in every if each.error or _is_wrong(each.warning, own, harmless)]
     if done.returncode or wrong:
         lines = [line for each in wrong or every for line in each.lines]
-        raise failure(command, what, done.returncode, lines)
+        raise failure(command, what, done.returncode, lines or said)
     return tuple(each.warning for each in every if not _is_own(each.warning, own))
 
 

@@ -164,10 +164,10 @@ shadow::Shadow& watcher() {
 }
 
 namespace {
-std::unique_ptr<devices::Watch> watch;
+std::unique_ptr<device_rules::Watch> watch;
 }
 
-devices::Watch* devices_watch() { return watch.get(); }
+device_rules::Watch* devices_watch() { return watch.get(); }
 
 void forget() {
   log() = Log{};
@@ -186,7 +186,7 @@ bool hold_against(const char* path) {
   std::memcpy(words.data(), packed.data(), words.size() * sizeof(uint32_t));
   watcher().look_with(backdoor::peek);
   if (!watcher().load(words.data(), words.size())) return false;
-  watch = std::make_unique<devices::Watch>(watcher());
+  watch = std::make_unique<device_rules::Watch>(watcher());
   return true;
 }
 
@@ -284,7 +284,7 @@ void atoll_saw_event(unsigned kind, unsigned value) {
     monitor::begin_heat(monitor::accounts());
     monitor::counts = true;
   }
-  if (devices::Watch* watch = monitor::devices_watch()) watch->look(log.cycle);
+  if (device_rules::Watch* watch = monitor::devices_watch()) watch->look(log.cycle);
   if (watcher.loaded()) watcher.trace(log.cycle, value);
 }
 
@@ -295,13 +295,13 @@ void atoll_saw_event(unsigned kind, unsigned value) {
 extern "C" {
 
 unsigned atoll_device_wrote(unsigned master, unsigned offset, unsigned value) {
-  devices::Watch* watch = monitor::devices_watch();
+  device_rules::Watch* watch = monitor::devices_watch();
   return !watch || watch->wrote(monitor::log().cycle, master, offset, value);
 }
 
 unsigned atoll_device_answered(unsigned master, unsigned write, unsigned offset, unsigned value,
                                unsigned failed, unsigned unanswered, unsigned held) {
-  devices::Watch* watch = monitor::devices_watch();
+  device_rules::Watch* watch = monitor::devices_watch();
   const auto& accounts = monitor::accounts()[master];
   const uint64_t last = std::max(accounts[record::kRead].last, accounts[record::kWrite].last);
   return !watch || watch->answered(monitor::log().cycle, master, write, offset, value, failed,
@@ -309,24 +309,24 @@ unsigned atoll_device_answered(unsigned master, unsigned write, unsigned offset,
 }
 
 unsigned atoll_device_line(unsigned master, unsigned high, unsigned unanswered, unsigned held) {
-  devices::Watch* watch = monitor::devices_watch();
+  device_rules::Watch* watch = monitor::devices_watch();
   return !watch || watch->changed_line(monitor::log().cycle, master, high, {unanswered, held != 0});
 }
 
 void atoll_device_asks(unsigned master) {
-  if (devices::Watch* watch = monitor::devices_watch()) watch->asks(monitor::log().cycle, master);
+  if (device_rules::Watch* watch = monitor::devices_watch()) watch->asks(monitor::log().cycle, master);
 }
 
 // The adapters of the ports rely on requests that hold: without anybody to tell, this is the end.
 void atoll_device_wavers(unsigned master, unsigned channel) {
-  devices::Watch* watch = monitor::devices_watch();
+  device_rules::Watch* watch = monitor::devices_watch();
   if (watch) return watch->wavers(monitor::log().cycle, master, channel);
   std::fprintf(stderr, "device %u changes or withdraws a request that was not accepted (A7)\n", master);
   std::abort();
 }
 
 void atoll_device_reset(unsigned master) {
-  if (devices::Watch* watch = monitor::devices_watch()) watch->reset(monitor::log().cycle, master);
+  if (device_rules::Watch* watch = monitor::devices_watch()) watch->reset(monitor::log().cycle, master);
 }
 
 void atoll_unit_rests(unsigned master, unsigned called, unsigned taken) {
@@ -373,7 +373,7 @@ size_t atoll_heat(const record::Heat** first) {
 }
 
 void atoll_end_devices() {
-  if (devices::Watch* watch = monitor::devices_watch()) watch->end(monitor::log().cycle);
+  if (device_rules::Watch* watch = monitor::devices_watch()) watch->end(monitor::log().cycle);
 }
 
 shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }

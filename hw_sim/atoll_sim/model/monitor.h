@@ -30,7 +30,7 @@ Log& log();
 shadow::Shadow& watcher();
 
 // What holds the accelerators to their rules, once `hold_against` has read a contract; else null.
-devices::Watch* devices_watch();
+device_rules::Watch* devices_watch();
 
 // Read the packed contract of the image. False if it cannot be read, or is damaged.
 bool hold_against(const char* path);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace devices {
+namespace device_rules {
 namespace {
 
 using shadow::Device;
@@ -199,4 +199,4 @@ void Watch::broke(uint64_t cycle, const State& state, shadow::Rule rule, uint32_
   shadow_.broke(cycle, state.device->master, rule, kind, state.device->origin + offset, number);
 }
 
-}  // namespace devices
+}  // namespace device_rules

@@ -8,7 +8,7 @@
 
 #include "shadow.h"
 
-namespace devices {
+namespace device_rules {
 
 // What is under way at an accelerator's ports to memory.
 struct Traffic {
@@ -71,4 +71,4 @@ class Watch {
   std::vector<State> states_;
 };
 
-}  // namespace devices
+}  // namespace device_rules

@@ -47,41 +47,41 @@ size_t atoll_shadow_findings(const shadow::Shadow* shadow, const shadow::Finding
 // Rules of the ports of accelerators, driven by hand.
 extern "C" {
 
-devices::Watch* atoll_devices_new(shadow::Shadow* shadow) { return new devices::Watch(*shadow); }
+device_rules::Watch* atoll_devices_new(shadow::Shadow* shadow) { return new device_rules::Watch(*shadow); }
 
-void atoll_devices_delete(const devices::Watch* watch) { delete watch; }
+void atoll_devices_delete(const device_rules::Watch* watch) { delete watch; }
 
-int atoll_devices_wrote(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t offset,
+int atoll_devices_wrote(device_rules::Watch* watch, uint64_t cycle, uint32_t master, uint32_t offset,
                         uint32_t value) {
   return watch->wrote(cycle, master, offset, value);
 }
 
-int atoll_devices_answered(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t write,
+int atoll_devices_answered(device_rules::Watch* watch, uint64_t cycle, uint32_t master, uint32_t write,
                            uint32_t offset, uint32_t value, uint32_t failed, uint32_t unanswered,
                            uint32_t held) {
   return watch->answered(cycle, master, write, offset, value, failed, {unanswered, held != 0}, 0);
 }
 
-int atoll_devices_line(devices::Watch* watch, uint64_t cycle, uint32_t master, uint32_t high,
+int atoll_devices_line(device_rules::Watch* watch, uint64_t cycle, uint32_t master, uint32_t high,
                        uint32_t unanswered, uint32_t held) {
   return watch->changed_line(cycle, master, high, {unanswered, held != 0});
 }
 
-void atoll_devices_asks(devices::Watch* watch, uint64_t cycle, uint32_t master) {
+void atoll_devices_asks(device_rules::Watch* watch, uint64_t cycle, uint32_t master) {
   watch->asks(cycle, master);
 }
 
-void atoll_devices_wavers(devices::Watch* watch, uint64_t cycle, uint32_t master,
+void atoll_devices_wavers(device_rules::Watch* watch, uint64_t cycle, uint32_t master,
                           uint32_t channel) {
   watch->wavers(cycle, master, channel);
 }
 
-void atoll_devices_reset(devices::Watch* watch, uint64_t cycle, uint32_t master) {
+void atoll_devices_reset(device_rules::Watch* watch, uint64_t cycle, uint32_t master) {
   watch->reset(cycle, master);
 }
 
-void atoll_devices_look(devices::Watch* watch, uint64_t cycle, uint32_t) { watch->look(cycle); }
+void atoll_devices_look(device_rules::Watch* watch, uint64_t cycle, uint32_t) { watch->look(cycle); }
 
-void atoll_devices_end(devices::Watch* watch, uint64_t cycle, uint32_t) { watch->end(cycle); }
+void atoll_devices_end(device_rules::Watch* watch, uint64_t cycle, uint32_t) { watch->end(cycle); }
 
 }  // extern "C"
