@@ -90,7 +90,7 @@ def _git(folder: Path, *words: str) -> str:
     return run(["git", *bare, *words], capture_output=True, text=True, check=True).stdout
 
 
-def counted(sample: Sample, library: Library, kept: Path) -> Counted:
+def count_cells(sample: Sample, library: Library, kept: Path) -> Counted:
     """Return what a sample takes, from what `kept` has of the same RTL.
 
     Raises:
@@ -324,13 +324,13 @@ def fit_of(model: str, found: Sequence[tuple[Params, Counted]]) -> Fit:
     terms = TERMS.get(model, DEFAULT_TERMS)[: len(found)]
     table = np.array([[value_of(parse(term), params) for term in terms] for params, _ in found])
     areas = np.array([one.um2 for _, one in found])
-    um2 = _fitted(table, areas)
+    um2 = _solve(table, areas)
     off = [float(each) for each in areas / (table @ um2) - 1]
     left_out = 0
     for one in range(len(found)):
         others = np.arange(len(found)) != one
         if np.linalg.matrix_rank(table[others]) == len(terms):
-            said = float(table[one] @ _fitted(table[others], areas[others]))
+            said = float(table[one] @ _solve(table[others], areas[others]))
             off.append(areas[one] / said - 1)
             left_out += 1
     sram_terms = SRAM_TERMS.get(model, ("1",))
@@ -350,7 +350,7 @@ def fit_of(model: str, found: Sequence[tuple[Params, Counted]]) -> Fit:
     )
 
 
-def _fitted(table: np.ndarray, areas: np.ndarray) -> np.ndarray:
+def _solve(table: np.ndarray, areas: np.ndarray) -> np.ndarray:
     """Return what each term takes; one that would take less than nothing takes nothing."""
     kept = list(range(table.shape[1]))
     found = np.zeros(table.shape[1])
@@ -377,7 +377,7 @@ def fit(folder: Path, kept: Path, tell: Callable[[str], None]) -> None:
     library = Library(folder)
     found: dict[str, list[tuple[Params, Counted]]] = {}
     for sample in samples():
-        one = counted(sample, library, kept)
+        one = count_cells(sample, library, kept)
         tell(f"{sample.model} {dict(sample.params)}: {one.um2:,} um2, {one.sram_bits:,} bits")
         found.setdefault(sample.model, []).append((sample.params, one))
     DATA.write_text(fitted_model(found, library, tell))

@@ -155,7 +155,7 @@ def _choices(each: Operation, areas: Areas) -> float:
     return each.numbers["WIDTH"] * (each.numbers["S_WIDTH"] + 1) * 2 * areas[NAND]
 
 
-def _shifted(each: Operation, areas: Areas) -> float:
+def _shift_area(each: Operation, areas: Areas) -> float:
     width = max(each.numbers["A_WIDTH"], each.numbers["Y_WIDTH"])
     if CONSTANT.match(each.words["B"]):
         return 0
@@ -205,7 +205,7 @@ PLAIN: Mapping[str, Callable[[Operation, Areas], float]] = {
     "$mux": _choice,
     "$bwmux": _register(CHOICE),
     "$pmux": _choices,
-    **dict.fromkeys(("$shl", "$shr", "$sshl", "$sshr", "$shift"), _shifted),
+    **dict.fromkeys(("$shl", "$shr", "$sshl", "$sshr", "$shift"), _shift_area),
     "$shiftx": _part,
     "$bmux": _word,
     "$demux": _spread,

@@ -47,12 +47,12 @@ def files_of(sweep: Sweep, chips: Iterable[str]) -> dict[str, bytes]:
         folders.append(find_soc(name, folders[0]).parent.absolute())
     waiting = [each for folder in folders for word in named for each in _files(folder, word)]
     for path in [*map(Path, found)]:
-        waiting += _named_in(path, found[str(path)], is_yaml=True)
+        waiting += _names_in(path, found[str(path)], is_yaml=True)
     while waiting:
         name = _absolute(path := waiting.pop(0))
         if name not in found:
             found[name] = path.read_bytes()
-            waiting += _named_in(path, found[name], is_yaml=path.suffix in _YAML)
+            waiting += _names_in(path, found[name], is_yaml=path.suffix in _YAML)
             _require_small(found)
     return found
 
@@ -100,7 +100,7 @@ def named_below(text: str, files: Iterable[str], folder: Path) -> str:
     return re.sub(pattern, lambda found: f"{folder}{found[0]}", text) if names else text
 
 
-def _named_in(path: Path, data: bytes, *, is_yaml: bool) -> Iterator[Path]:
+def _names_in(path: Path, data: bytes, *, is_yaml: bool) -> Iterator[Path]:
     """Yield the files that a file names, and the modules beside it that it imports."""
     text = data.decode("utf-8", "replace")
     if is_yaml:

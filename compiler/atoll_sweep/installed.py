@@ -53,11 +53,11 @@ def signs_of(names: Iterable[str]) -> dict[str, str]:
         names: of modules and packages beside Atoll and what it requires.
     """
     found = {"Atoll": atoll.__version__, "Python": platform.python_version()}
-    return {**found, **_required(), **{_shown(name): _sign(name) for name in names}}
+    return {**found, **_requirements(), **{_display_name(name): _sign(name) for name in names}}
 
 
 @cache
-def _required() -> Mapping[str, str]:
+def _requirements() -> Mapping[str, str]:
     """Return a sign of Atoll's own files, and the versions of the packages that it requires."""
     chips = sorted(shared_folder("socs").glob("*.yaml"))
     found = {
@@ -66,7 +66,7 @@ def _required() -> Mapping[str, str]:
     for line in requires("atoll") or ():
         matched = _REQUIREMENT.match(line)
         if matched and matched[2] in _USED:
-            found[_shown(matched[1])] = _version(matched[1])
+            found[_display_name(matched[1])] = _version(matched[1])
     return found
 
 
@@ -78,7 +78,7 @@ def is_installed(module: ModuleType) -> bool:
     return file is None or own or any(Path(file).is_relative_to(each) for each in folders)
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     return f"the package '{name}'"
 
 

@@ -85,9 +85,9 @@ class _Here:
     def answer(self, point: int, stage: str) -> Row:
         """Return the row of a point, which names files as the client knows them."""
         row = self.asker.answer(point, stage)
-        return {self._told(name): self._told(value) for name, value in row.items()}
+        return {self._clean(name): self._clean(value) for name, value in row.items()}
 
-    def _told(self, value: Any) -> Any:
+    def _clean(self, value: Any) -> Any:
         return value.replace(self.folder.name, "") if isinstance(value, str) else value
 
 
@@ -159,7 +159,7 @@ def _begin(asked: Asked) -> _Here | Unable:
         try:
             place = Path(worker.local_directory).resolve()
             folder = TemporaryDirectory(dir=place, prefix="sweep-", ignore_cleanup_errors=True)
-            question = asked.question.laid_out(Path(folder.name))
+            question = asked.question.lay_out(Path(folder.name))
         except OSError as fault:
             words = printable(str(fault))
             return Unable(f"{worker.address} cannot write the files of the sweep: {words}")

@@ -71,7 +71,7 @@ class Question:
         finally:
             OPEN_TEXTS.reset(token)
 
-    def laid_out(self, folder: Path) -> "Question":
+    def lay_out(self, folder: Path) -> "Question":
         """Lay the files out in a folder, and return the question that is asked there.
 
         Raises:

@@ -19,7 +19,7 @@ def name_of_model(soc: ResolvedSoc, *, cores: bool) -> str | None:
     Raises:
         AtollError: the chip cannot be simulated.
     """
-    asked = _asked(soc, cores=cores)
+    asked = _request(soc, cores=cores)
     return None if asked is None else model.name_of(soc, **asked)
 
 
@@ -29,7 +29,7 @@ def build_model(soc: ResolvedSoc, *, cores: bool) -> tuple[str, bytes] | None:
     Raises:
         AtollError: as `name_of_model`; a tool is missing or fails.
     """
-    asked = _asked(soc, cores=cores)
+    asked = _request(soc, cores=cores)
     if asked is None:
         return None
     return model.name_of(soc, **asked), model.build_model(soc, **asked).read_bytes()
@@ -44,7 +44,7 @@ def keep_model(name: str, data: bytes) -> None:
     keep_executable(name, data)
 
 
-def _asked(soc: ResolvedSoc, *, cores: bool) -> dict[str, Any] | None:
+def _request(soc: ResolvedSoc, *, cores: bool) -> dict[str, Any] | None:
     others = Backends().models(soc)
     if not cores and len(others) == len(soc.engines):
         return None

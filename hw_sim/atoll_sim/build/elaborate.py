@@ -94,11 +94,11 @@ def _absent_files(soc: ResolvedSoc, options: Sequence[str]) -> Iterator[Fault]:
                         message=f"the RTL of {kind} '{spec.name}' reads '{name}' into a memory, and"
                         " there is no such file",
                         at=SourceLoc(Path(file), max(number, 1), 1),
-                        other=_described(spec, kind, device),
+                        other=_place_of(spec, kind, device),
                         remedy=f"put it beside the RTL that names it, or beside the {kind}'s YAML",
                     )
 
 
-def _described(spec: Rtl, kind: str, device: Cpu | Engine) -> tuple[SourceLoc, str] | None:
+def _place_of(spec: Rtl, kind: str, device: Cpu | Engine) -> tuple[SourceLoc, str] | None:
     place = spec.places.get("rtl.module") or device.at
     return (place, f"{kind} '{spec.name}' is described here") if place else None

@@ -76,7 +76,9 @@ def generate(chip: Chip) -> Mapping[str, str]:
         name: environment.get_template(template).render(chip=chip)
         for name, template in TEMPLATES.items()
     }
-    others = {name: text for spec in _described(chip) for name, text in keyword_files(spec).items()}
+    others = {
+        name: text for spec in _described_parts(chip) for name, text in keyword_files(spec).items()
+    }
     return {PACKAGE: protocol_package(), **made, **others}
 
 
@@ -124,15 +126,15 @@ def _monitors(chip: Chip) -> Iterator[str]:
 
 def includes(chip: Chip) -> tuple[Path, ...]:
     """Return the folders in which sources find what they include."""
-    folders = [path for spec in _described(chip) for path in package_includes(spec)]
-    folders += [path for spec in _described(chip) for path in rtl_includes(spec)]
+    folders = [path for spec in _described_parts(chip) for path in package_includes(spec)]
+    folders += [path for spec in _described_parts(chip) for path in rtl_includes(spec)]
     return tuple(dict.fromkeys(folders))
 
 
 def own_includes(chip: Chip) -> tuple[Path, ...]:
     """Return the files that sources of descriptions include, which may change from run to run."""
     found: list[Path] = []
-    for spec in _described(chip):
+    for spec in _described_parts(chip):
         folders = rtl_includes(spec)
         own = rtl_sources(spec)
         found += [path for path in own if path not in compiled_sources(spec)]
@@ -142,16 +144,16 @@ def own_includes(chip: Chip) -> tuple[Path, ...]:
 
 def defines(chip: Chip) -> Mapping[str, str]:
     """Return the macros of all sources, which hold for the whole chip."""
-    return {name: text for spec in _described(chip) for name, text in rtl_defines(spec).items()}
+    return {name: text for spec in _described_parts(chip) for name, text in rtl_defines(spec).items()}
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources."""
-    found = (package_versions(spec) for spec in _described(chip))
+    found = (package_versions(spec) for spec in _described_parts(chip))
     return {name: text for each in found for name, text in each.items()}
 
 
-def _described(chip: Chip) -> list[Rtl]:
+def _described_parts(chip: Chip) -> list[Rtl]:
     return [*_cores(chip), *_units(chip), *_engines(chip)]
 
 

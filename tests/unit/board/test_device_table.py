@@ -77,7 +77,7 @@ def test_d2_python_has_the_table(package: Path) -> None:
 def test_d2_rust_has_the_table(package: Path) -> None:
     (package / "rust" / "examples").mkdir()
     (package / "rust" / "examples" / "table.rs").write_text(
-        "use dashed_networks::device_rules::TABLE;\n"
+        "use dashed_networks::devices::TABLE;\n"
         "fn main() {\n"
         "    let rows: Vec<String> = TABLE.iter().map(|r| format!(\n"
         '        "[{}, \\"{:?}\\", {:?}, {:?}, {}, {}, {:?}, {:?}, {:?}]",\n'

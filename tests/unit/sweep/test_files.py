@@ -92,7 +92,7 @@ def test_a_question_elsewhere_reads_nothing_of_its_author(tmp_path: Path) -> Non
     write(here, {"chip.yaml": "{extends: ../base.yaml, soc: mine}"})
     write(tmp_path, {"base.yaml": "extends: lagoon\nsoc: base\n"})
     question = question_of(sweep_of(small(soc=f"{here}/chip.yaml"), here), {})
-    moved = question.laid_out(there)
+    moved = question.lay_out(there)
     (here / "chip.yaml").unlink()
     (tmp_path / "base.yaml").unlink()
     sweep = moved.sweep()

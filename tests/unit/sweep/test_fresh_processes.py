@@ -128,5 +128,5 @@ def test_keys_are_those_of_the_model() -> None:
     source = atoll.load_soc("lagoon")._resolved.source
     assert source is not None
     keys = {each.partition("=")[0] for each in changes_of(source.soc)}
-    assert {"devices.npu.clock", "memories.flash.read_latency", "pools.shared.latency"} <= keys
+    assert {"devices.npu.clock", "memories.flash.read_latency", "pools.shared.preference"} <= keys
     assert len(keys) > 50
