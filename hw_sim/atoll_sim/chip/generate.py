@@ -144,7 +144,9 @@ def own_includes(chip: Chip) -> tuple[Path, ...]:
 
 def defines(chip: Chip) -> Mapping[str, str]:
     """Return the macros of all sources, which hold for the whole chip."""
-    return {name: text for spec in _described_parts(chip) for name, text in rtl_defines(spec).items()}
+    return {
+        name: text for spec in _described_parts(chip) for name, text in rtl_defines(spec).items()
+    }
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
