@@ -88,8 +88,7 @@ module atoll_device_monitor
     end
   end
 
-  int unsigned working;
-
+  // The last answer of the C++ side counts.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       if (!reset_q) atoll_device_reset(Master);
@@ -101,26 +100,24 @@ module atoll_device_monitor
     end else begin
       reset_q <= 1'b0;
       if (moves) unanswered_q <= unanswered_d;
+      if (working_q) told_q <= 1'b0;
       if (asks_i != '0 && !working_q && !told_q) begin
         atoll_device_asks(Master);
         told_q <= 1'b1;
       end
-      if (irq_i != irq_q || reg_rvalid_i || (reg_valid_i && reg_ready_i)) begin
-        working = 32'(working_q);
-        irq_q <= irq_i;
-        if (irq_i != irq_q) working = atoll_device_line(Master, 32'(irq_i), unanswered_d, 32'(held));
-        if (reg_rvalid_i)
-          working = atoll_device_answered(Master, 32'(we_q), 32'(offset_q), reg_rdata_i[32*lane_q+:32],
-                                          32'(reg_resp_i != RespOkay), unanswered_d, 32'(held));
-        if (reg_valid_i && reg_ready_i) begin
-          we_q     <= reg_we_i;
-          lane_q   <= lane;
-          offset_q <= offset;
-          if (reg_we_i)
-            working = atoll_device_wrote(Master, 32'(offset), reg_wdata_i[32*lane+:32]);
-        end
-        working_q <= working != 0;
-        if (working != 0) told_q <= 1'b0;
+      if (irq_i != irq_q) begin
+        irq_q     <= irq_i;
+        working_q <= atoll_device_line(Master, 32'(irq_i), unanswered_d, 32'(held)) != 0;
+      end
+      if (reg_rvalid_i) begin
+        working_q <= atoll_device_answered(Master, 32'(we_q), 32'(offset_q), reg_rdata_i[32*lane_q+:32],
+                                           32'(reg_resp_i != RespOkay), unanswered_d, 32'(held)) != 0;
+      end
+      if (reg_valid_i && reg_ready_i) begin
+        we_q     <= reg_we_i;
+        lane_q   <= lane;
+        offset_q <= offset;
+        if (reg_we_i) working_q <= atoll_device_wrote(Master, 32'(offset), reg_wdata_i[32*lane+:32]) != 0;
       end
     end
   end
