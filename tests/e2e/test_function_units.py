@@ -149,7 +149,7 @@ def test_qemu_has_no_such_unit(folder: Path, capsys: Capture) -> None:
     [
         ("dot4.yaml", "module: dot4,", "module: dot5,", "dot4.yaml:11:15: error[E114]: the RTL of"),
         ("dot4.yaml", "./dot4.sv", "./dot5.sv", "dot4.yaml:11:31: error[E113]: RTL source of"),
-        ("dot4.sv", "rready_i,", "rready,", "dot4.yaml:11:15: error[E114]: the RTL of"),
+        ("dot4.sv", "rready_i,", "rready,", "dot4.sv:22:41: error[E114]: the RTL of"),
         ("dot4.sv", "sum, result_q;", "sum result_q;", "dot4.sv:19:23: error[E114]: the RTL"),
         ("dot4.yaml", "rtl: {", "# {", "error[E080]: device 'cpu': its function unit 'dot4' has"),
     ],

@@ -270,6 +270,7 @@ CORE = object_of(
     **dict.fromkeys(("core", "isa", "module"), TEXT),
     passed=FLAG,
     checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
+    notes=each(TEXT),
 )
 _FIT = ("factor_percent", "offset_cycles", "off_percent_median")
 _SHARES = object_of(low=NUMBER, high=NUMBER)
@@ -302,6 +303,7 @@ _TRIED = object_of(
     ),
     timings=_TIMINGS,
     left_out=each(TEXT),
+    notes=each(TEXT),
 )
 ACCELERATOR: Shape = {"anyOf": [_TRIED, _MEASURED]}
 WROTE = object_of(wrote=each(TEXT))
