@@ -53,7 +53,7 @@ MOST_OFF = 10
 FEWEST_FITTED = 8
 """Operators of a kind from which on a line is fitted to their cycles."""
 
-FEWEST_SIZES = 4
+FEWEST_SIZES = 3
 """Expectations that these must differ in, for a line through fewer says nothing of others."""
 
 
@@ -320,7 +320,10 @@ class AcceleratorCalibration:
         elif written := self.yaml():
             yield from written.splitlines()
         else:
-            yield f"nothing fitted: that takes {FEWEST_FITTED} of a kind; raise --operators"
+            yield (
+                f"nothing fitted: that takes {FEWEST_FITTED} of a kind, of {FEWEST_SIZES} sizes; "
+                "raise --operators"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll accelerator calibrate --json`` prints."""

@@ -46,7 +46,7 @@ def test_two_sizes_have_no_line() -> None:
     found = OperatorTiming(operator="ADD", pairs=pairs)
     assert found.fit is None
     told = AcceleratorCalibration(accelerator="mine", timings=(found,), command="it")
-    assert "not fitted: they differ in fewer than 4 sizes" in told.text()
+    assert "not fitted: they differ in fewer than 3 sizes" in told.text()
 
 
 def test_operators_that_do_not_follow_their_formula_have_no_fit() -> None:
