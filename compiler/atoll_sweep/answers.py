@@ -390,7 +390,9 @@ def _number(value: float) -> str:
 
 def _logic_band(row: Row) -> str:
     whole, low, high = (row[f"logic_um2{end}"] for end in ("", "_low", "_high"))
-    return str(Band(1 - low / whole, high / whole - 1)) if whole else "-"
+    if whole and low is not None:
+        return str(Band(1 - low / whole, high / whole - 1))
+    return "band not known"
 
 
 def _share(value: float | None) -> str:

@@ -103,7 +103,8 @@ class ChipLogic:
 
     Attributes:
         parts: square micrometres of what is known, by key of the description.
-        low, high: ends of the band of the sum; None if that is not known.
+        low, high: ends of the band of the sum; None if that is not known, as it is of what a
+            description states.
         sram_bytes: of memories in RAM and of arrays inside devices; None if that is not known.
         basis: what the sum rests on.
         source: how the model was made.
@@ -169,7 +170,7 @@ class _Account:
         self._low, self._high, self._bits = 0.0, 0.0, 0
         self._lacks: dict[str, None] = {}
         self._bases = [FITTED]
-        self._sram_known = True
+        self._modelled = True
 
     def device(self, device: Device, beat: int) -> None:
         """Add a device: as stated, else as the model says."""
@@ -177,7 +178,7 @@ class _Account:
         if device.area and device.area.library == self._model.library:
             self._parts[key] = device.area.um2
             self._bases.append(device.area.basis)
-            self._sram_known = False
+            self._modelled = False
         elif device.area:
             self._lacks[f"{key}.area.library: {self._model.library}"] = None
         elif (found := own_module(device, beat)) is None:
@@ -203,11 +204,12 @@ class _Account:
     def sum(self, memory_bytes: int) -> ChipLogic:
         """Return the sum."""
         whole, lacks = sum(self._parts.values()), tuple(self._lacks)
+        known = self._modelled and not lacks
         return ChipLogic(
             parts=self._parts,
-            low=None if lacks else round(whole - self._low),
-            high=None if lacks else round(whole + self._high),
-            sram_bytes=None if lacks or not self._sram_known else memory_bytes + self._bits // 8,
+            low=round(whole - self._low) if known else None,
+            high=round(whole + self._high) if known else None,
+            sram_bytes=memory_bytes + self._bits // 8 if known else None,
             basis=joint_basis(self._bases),
             source=self._model.source,
             lacks=lacks,

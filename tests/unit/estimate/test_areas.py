@@ -174,6 +174,7 @@ def test_what_a_device_states_of_the_same_library_counts() -> None:
     assert found.total == round(sum(found.parts.values()))
     assert found.basis == "fitted"
     assert found.sram_bytes is None, "of a device whose SRAM nobody told"
+    assert (found.low, found.high) == (None, None), "nobody told how far off it is"
     for other in ("", ", library: asap7"):
         found = stated(other)
         assert found.total is None

@@ -85,6 +85,8 @@ def test_what_a_chip_states_wins() -> None:
         parts["devices.npu"] - 1000, abs=1
     )
     assert own["logic_basis"] == "fitted, told"
+    assert own["logic_um2_low"] is None
+    assert "not known" in found.text()
 
 
 def test_a_table_of_ones_own_counts_with_axes(tmp_path: Path) -> None:
