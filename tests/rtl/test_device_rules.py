@@ -14,15 +14,15 @@ FOUND = {
     "early": ("A1", "done too early"),
     "held": ("A1", "done too early"),
     "mute": ("A2", "no interrupt"),
-    "stays": ("A3", "interrupt stays"),
-    "falls": ("A3", "interrupt falls by itself"),
-    "idle": ("A4", "interrupt without work"),
+    "stays": ("A3", "interrupt not cleared"),
+    "falls": ("A3", "interrupt dropped"),
+    "idle": ("A4", "spurious interrupt"),
     "asks": ("A6", "request without work"),
-    "wavers": ("A7", "request wavers"),
+    "wavers": ("A7", "unstable request"),
 }
 """The rule that each plant breaks."""
 
-UNUSED = {"unreset": ("A4", "interrupt without work")}
+UNUSED = {"unreset": ("A4", "spurious interrupt")}
 """Likewise, of an instance that runs nothing: what is not reset begins with random values."""
 
 PLANTS = (*FOUND, *UNUSED)

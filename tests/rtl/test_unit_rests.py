@@ -29,7 +29,7 @@ def test_a9_a_function_unit_that_never_answers_is_named(
     assert main(["run", str(tmp_path / "chip.yaml"), str(DIGITS), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     (finding,) = report["placement"]["violations"]
-    assert (finding["number"], finding["rule"]) == ("A9", "function unit rests")
+    assert (finding["number"], finding["rule"]) == ("A9", "function unit does not answer")
     assert finding["operator"] == "conv_2d_0"
     assert "does not answer 'dot4' (custom-0, funct7 0, funct3 0)" in finding["detail"]
     assert finding["cycle"] < 1_000_000

@@ -192,7 +192,7 @@ RULES = (
     ),
     RuleText(
         symbol="STAYS",
-        name="interrupt stays",
+        name="interrupt not cleared",
         number="A3",
         detail="{device} keeps its interrupt high {count} cycles after the host took it back",
         key=RTL,
@@ -200,7 +200,7 @@ RULES = (
     ),
     RuleText(
         symbol="FELL",
-        name="interrupt falls by itself",
+        name="interrupt dropped",
         number="A3",
         detail="{device} lowers its interrupt before the host took it back",
         key=RTL,
@@ -209,7 +209,7 @@ RULES = (
     ),
     RuleText(
         symbol="NO_WORK",
-        name="interrupt without work",
+        name="spurious interrupt",
         number="A4",
         detail="{device} raises its interrupt, and nothing was started since reset or the last one",
         key=RTL,
@@ -252,7 +252,7 @@ RULES = (
     ),
     RuleText(
         symbol="WAVERS",
-        name="request wavers",
+        name="unstable request",
         number="A7",
         detail="{device} changes or withdraws a request that was not accepted, at {channel}",
         key=RTL,
@@ -268,7 +268,7 @@ RULES = (
     ),
     RuleText(
         symbol="NO_END",
-        name="no end",
+        name="never done",
         number="A9",
         detail="{device} has not ended what was started {count:,} cycles before",
         key=RTL,
@@ -277,7 +277,7 @@ RULES = (
     ),
     RuleText(
         symbol="UNIT_RESTS",
-        name="function unit rests",
+        name="function unit does not answer",
         number="A9",
         detail="the function unit of {device} does not {kind} {instruction}, which its core waits"
         " for",

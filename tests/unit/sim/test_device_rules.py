@@ -97,14 +97,14 @@ def test_a3_the_line_stays_high() -> None:
     ports.wait(40)
     assert ports.found == []
     ports.wait(40)
-    assert ports.found == [("A3", "interrupt stays")]
+    assert ports.found == [("A3", "interrupt not cleared")]
 
 
 def test_a3_the_line_falls_by_itself() -> None:
     ports = started()
     ports.line(1)
     ports.line(0)
-    assert ports.found == [("A3", "interrupt falls by itself")]
+    assert ports.found == [("A3", "interrupt dropped")]
 
 
 def test_a3_starting_takes_the_interrupt_back_too() -> None:
@@ -118,7 +118,7 @@ def test_a3_starting_takes_the_interrupt_back_too() -> None:
 def test_a4_nothing_was_started() -> None:
     ports = Ports()
     ports.line(1)
-    assert ports.found == [("A4", "interrupt without work")]
+    assert ports.found == [("A4", "spurious interrupt")]
 
 
 def test_a4_one_start_gives_one_interrupt() -> None:
@@ -127,7 +127,7 @@ def test_a4_one_start_gives_one_interrupt() -> None:
     taken_back(ports)
     ports.line(0)
     ports.line(1)
-    assert ports.found == [("A4", "interrupt without work")]
+    assert ports.found == [("A4", "spurious interrupt")]
 
 
 def test_a5_status_begins_with_zeros() -> None:
@@ -170,7 +170,7 @@ def test_a6_without_work_it_asks_for_nothing() -> None:
 def test_a7_a_request_holds() -> None:
     ports = started()
     ports.call("wavers", 1)
-    assert ports.found == [("A7", "request wavers")]
+    assert ports.found == [("A7", "unstable request")]
     assert "at m_axi_awvalid" in ports.said
 
 
@@ -186,14 +186,14 @@ def test_a9_what_is_aborted_has_not_ended() -> None:
     ports = started()
     ports.wait(5000)
     ports.write("CONTROL", 2)
-    assert ports.found == [("A9", "no end")]
+    assert ports.found == [("A9", "never done")]
     assert "5,0" in ports.said
 
 
 def test_a9_what_works_when_all_is_over_has_not_ended() -> None:
     ports = started()
     ports.call("end")
-    assert ports.found == [("A9", "no end")]
+    assert ports.found == [("A9", "never done")]
 
 
 def test_any_register_that_a_program_writes_may_start_it() -> None:
