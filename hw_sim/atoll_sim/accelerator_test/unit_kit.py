@@ -5,7 +5,6 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -18,23 +17,14 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.unit_models import UnitModels
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.unit_runs import PACES, Answer, Call, Segment, read_runs, write_task
-from atoll_sim.build.module import Others, build_module
+from atoll_sim.build.module import build_alone
 from atoll_sim.build.verilate import kept_warnings, notes_of
-from atoll_sim.chip.blame import blame_devices, is_narrow
+from atoll_sim.chip.blame import is_narrow
 from atoll_sim.chip.checks import check_cores
-from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.ports import UNIT_PORTS, unit_wiring
-from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.sources import (
-    compiled_sources,
-    has_case_pragmas,
-    included_files,
-    keyword_files,
     macro_faults,
     read_folders,
-    rtl_defines,
-    rtl_includes,
-    rtl_sources,
     source_faults,
 )
 from atoll_sim.model.process import (
@@ -149,24 +139,12 @@ def _chip(path: Path, folder: Path) -> ResolvedSoc:
 
 
 def _build(unit: FunctionUnit, soc: ResolvedSoc) -> Path:
-    own, folders = rtl_sources(unit), rtl_includes(unit)
-    return build_module(
+    return build_alone(
+        unit,
         TOP,
-        sorted(
-            (*package_sources(unit), *compiled_sources(unit)),
-            key=lambda path: path.suffix != ".vlt",
-        ),
-        {},
-        {**keyword_files(unit), f"{TOP}.sv": _top(unit)},
-        others=Others(
-            packages=package_versions(unit),
-            folders=(*package_includes(unit), *folders),
-            included=(*own, *include_files(folders), *included_files(own, folders)),
-            defines=rtl_defines(unit),
-            blame=partial(blame_devices, soc),
-            harmless=lambda warning: is_narrow(soc, warning.text),
-        ),
-        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
+        soc,
+        texts={f"{TOP}.sv": _top(unit)},
+        harmless=lambda warning: is_narrow(soc, warning.text),
     )
 
 

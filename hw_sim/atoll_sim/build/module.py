@@ -4,17 +4,34 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import cocotb_tools.config
 
 from atoll.records import dataclass
+from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilate import Harmless
 from atoll_sim.build.verilator import RTL_IO, Blame, Design, build_executable
-from atoll_sim.chip.sources import RTL
+from atoll_sim.chip.blame import blame_devices
+from atoll_sim.chip.file_list import include_files
+from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
+from atoll_sim.chip.sources import (
+    RTL,
+    Rtl,
+    compiled_sources,
+    has_case_pragmas,
+    included_files,
+    keyword_files,
+    rtl_defines,
+    rtl_includes,
+    rtl_sources,
+)
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+_NONE: Mapping[str, str] = MappingProxyType({})
 # Everything else stays free for Verilator to optimise.
 PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
 
@@ -88,3 +105,43 @@ def build_module(
         optimisation="-O1",
     )
     return build_executable(design, "models/", blame=of.blame)
+
+
+def build_alone(
+    spec: Rtl,
+    module: str,
+    soc: ResolvedSoc,
+    *,
+    beside: Sequence[Path] = (),
+    parameters: Mapping[str, str] = _NONE,
+    texts: Mapping[str, str] = _NONE,
+    harmless: Harmless = lambda _: False,
+) -> Path:
+    """Build `module` with the RTL of a description, outside a chip, and return its executable.
+
+    Args:
+        spec: the description.
+        module: the top.
+        soc: has the part, for faults that name it.
+        beside: RTL that ships.
+        parameters: of the top.
+        texts: generated sources by name.
+        harmless: see `Design`.
+    """
+    own, folders = rtl_sources(spec), rtl_includes(spec)
+    paths = dict.fromkeys((*package_sources(spec), *beside, *compiled_sources(spec)))
+    return build_module(
+        module,
+        sorted(paths, key=lambda path: path.suffix != ".vlt"),
+        parameters,
+        {**keyword_files(spec), **texts},
+        others=Others(
+            packages=package_versions(spec),
+            folders=(*package_includes(spec), *folders),
+            included=(*own, *include_files(folders), *included_files(own, folders)),
+            defines=rtl_defines(spec),
+            blame=partial(blame_devices, soc),
+            harmless=harmless,
+        ),
+        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
+    )

@@ -4,7 +4,6 @@
 import json
 import random
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -21,28 +20,16 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import write_text
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.build.module import Others, build_module
+from atoll_sim.build.module import build_alone
 from atoll_sim.build.verilate import kept_warnings, notes_of
-from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.generate import BUS_SOURCES
 from atoll_sim.chip.rtl_cores import (
     core_faults,
-    package_includes,
-    package_sources,
-    package_versions,
     parameters_of,
 )
 from atoll_sim.chip.sources import (
     RTL,
-    compiled_sources,
-    has_case_pragmas,
-    included_files,
-    keyword_files,
     read_folders,
-    rtl_defines,
-    rtl_includes,
-    rtl_sources,
     source_faults,
 )
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, header
@@ -196,24 +183,12 @@ def _image(soc: ResolvedSoc, folder: Path, toolchain: str | None) -> dict[int, b
 
 
 def _model(soc: ResolvedSoc) -> Path:
-    core = soc.host_cpu.spec
-    shared = (RTL / f"{name}.sv" for name in BUS_SOURCES)
-    own = rtl_sources(core)
-    paths = dict.fromkeys((*package_sources(core), *shared, *compiled_sources(core)))
-    folders = rtl_includes(core)
-    return build_module(
-        core.rtl_module,
-        sorted(paths, key=lambda path: path.suffix != ".vlt"),
-        {**parameters_of(soc.host_cpu), "DataBytes": str(BEAT)},
-        keyword_files(core),
-        others=Others(
-            packages=package_versions(core),
-            folders=(*package_includes(core), *folders),
-            included=(*own, *include_files(folders), *included_files(own, folders)),
-            defines=rtl_defines(core),
-            blame=partial(blame_devices, soc),
-        ),
-        flags=("--no-timing", *(("--no-assert-case",) if has_case_pragmas(own) else ())),
+    return build_alone(
+        soc.host_cpu.spec,
+        soc.host_cpu.spec.rtl_module,
+        soc,
+        beside=[RTL / f"{name}.sv" for name in BUS_SOURCES],
+        parameters={**parameters_of(soc.host_cpu), "DataBytes": str(BEAT)},
     )
 
 
