@@ -40,6 +40,11 @@ def table(folder: Path) -> bytes:
     return (folder / "results.parquet").read_bytes()
 
 
+def python_path(first: Path) -> str:
+    """Return where Python looks for modules, ``first`` before what the shell says, if anything."""
+    return os.pathsep.join([str(first), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 def test_workers_of_this_computer_make_the_same_table_and_may_die(
     expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,7 +208,7 @@ def test_what_cannot_travel_is_named(far_sweep: Path, tmp_path: Path) -> None:
     plug_in.mkdir()
     (plug_in / "of_a_plug_in.py").write_text("def price(soc, compiled):\n    return 1.0\n")
     asked = small(objectives=["of_a_plug_in:price"])
-    here = {**os.environ, "PYTHONPATH": f"{plug_in}:{os.environ['PYTHONPATH']}"}
+    here = {**os.environ, "PYTHONPATH": python_path(plug_in)}
     (tmp_path / "sweep.yaml").write_text(json.dumps(asked))
     with scheduler() as (address, _), worker(address):
         words = ["sweep", "sweep.yaml", "-o", "out", "--scheduler", address]
@@ -322,7 +327,7 @@ def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
             environment = {
                 "XDG_CACHE_HOME": str(folder),
                 "ATOLL_TEST_BUILDS": str(built),
-                "PYTHONPATH": f"{tmp_path / 'site'}:{os.environ['PYTHONPATH']}",
+                "PYTHONPATH": python_path(tmp_path / "site"),
             }
             ends.enter_context(worker(address, folder=folder, environment=environment))
         apart = {"pool": size_of_pool}
