@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,6 +150,23 @@ def test_explain_says_when_a_faster_core_would_get_an_operator(
     assert (first["device"], first["turns_to"]) == ("npu", turns_to)
     sentence = "; 'cpu' if unmeasured cores are 10 times faster than that"
     assert first["reason"].endswith(sentence) == (turns_to is not None)
+
+
+def test_explain_names_the_devices_that_may_be_faster_within_their_bands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """At 3 MHz reef takes 13,792 cycles ± 15 % for the pool, and PicoRV32 20,336 ± 24 %."""
+    slow = ("--set", "devices.npu.clock=3 MHz")
+    found: list[dict[str, Any]] = told(capsys, "explain", "lagoon", DIGITS, *slow)["operators"]  # type: ignore[assignment]
+    (pool,) = (each for each in found if each["operator"] == "average_pool_2d_6")
+    assert (pool["device"], pool["within_band"]) == ("npu", ["cpu"])
+    high, low = (
+        pool["costs"]["npu"]["cycles"] * (1 + pool["costs"]["npu"]["band"]["high"]),
+        pool["costs"]["cpu"]["cycles"] * (1 - pool["costs"]["cpu"]["band"]["low"]),
+    )
+    assert high > low
+    usual = told(capsys, "explain", "lagoon", DIGITS)["operators"]
+    assert [each["within_band"] for each in usual] == [[]] * len(usual)  # type: ignore[arg-type, attr-defined]
 
 
 def test_a_pin_that_makes_an_operator_many_times_slower_is_told(
