@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         estimate,
     )
     from atoll.api.explanations import Explanation
+    from atoll.api.exported_rtl import ExportedRtl, export_rtl
     from atoll.api.image_runs import ImageRun, run_image
     from atoll.api.images import ImageCheck, ImageStack, StackQuestions, check_image
     from atoll.api.imports import Import, LeftOut, import_files
@@ -93,6 +94,7 @@ else:
             "Diff": "atoll.api.differences",
             "Estimate": "atoll.api.estimates",
             "Explanation": "atoll.api.explanations",
+            "ExportedRtl": "atoll.api.exported_rtl",
             "Fault": "atoll.diagnostics.errors",
             "FeatureCoverage": "atoll.api.kits",
             "Graph": "atoll.ir.graph",
@@ -156,6 +158,7 @@ else:
             "diff": "atoll.api.differences",
             "doctor": "atoll.api.doctor",
             "estimate": "atoll.api.estimates",
+            "export_rtl": "atoll.api.exported_rtl",
             "import_files": "atoll.api.imports",
             "load_network": "atoll.api.networks",
             "load_soc": "atoll.api.chips",
@@ -198,6 +201,7 @@ __all__ = [
     "Diff",
     "Estimate",
     "Explanation",
+    "ExportedRtl",
     "Fault",
     "FeatureCoverage",
     "Graph",
@@ -261,6 +265,7 @@ __all__ = [
     "diff",
     "doctor",
     "estimate",
+    "export_rtl",
     "import_files",
     "load_network",
     "load_soc",

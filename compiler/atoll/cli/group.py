@@ -42,7 +42,18 @@ OWN = {
 _DISTRIBUTION = "atoll"
 _ORDER = (
     *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "sweep"),
-    *("build", "opt", "check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate"),
+    *(
+        "build",
+        "opt",
+        "check-image",
+        "bsp",
+        "selftest",
+        "run",
+        "simulate",
+        "run-image",
+        "validate",
+        "export-rtl",
+    ),
     *("report", "serve", "core", "accelerator", "lsp", "schema", "doctor"),
 )
 """The commands of this distribution, as the help lists them."""

@@ -262,6 +262,12 @@ OPERATORS = object_of(
     ),
 )
 
+EXPORT_RTL = object_of(
+    **dict.fromkeys(("soc", "folder", "top"), TEXT),
+    sources=COUNT,
+    clocks=mapping_of(COUNT),
+    networks=each(TEXT),
+)
 DOCTOR = object_of(
     ok=FLAG,
     checks=each(object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG)),
@@ -436,6 +442,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "run": ("what a run proved and measured, a list for several networks", RUN),
     "simulate": ("what a run proved and measured, a list for several networks", RUN),
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
+    "export-rtl": ("the RTL of a chip that was written for other tools", EXPORT_RTL),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",
         _VALIDATION,

@@ -214,6 +214,8 @@ class Chip:
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
         faults: the top level has ports through which a bench makes hardware faults.
+        exported: for other tools: nothing in it is for the simulator, and the top level has ports
+            of the console's registers.
     """
 
     soc: ResolvedSoc
@@ -229,6 +231,12 @@ class Chip:
     aliases: Mapping[str, range]
     waves: bool = False
     faults: bool = False
+    exported: bool = False
+
+    @property
+    def watched(self) -> bool:
+        """Tell whether monitors look at its devices."""
+        return not (self.faults or self.exported)
 
     @property
     def clocks(self) -> tuple[Clock, ...]:

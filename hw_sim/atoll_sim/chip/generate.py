@@ -42,6 +42,9 @@ BUS_SOURCES = (
     "atoll_rest_clock",
     "atoll_external_host",
 )
+BENCH_SOURCES = ("atoll_monitor", "atoll_doorbell", "atoll_external_host")
+"""Of these, what only the simulator needs."""
+
 CROSSING_SOURCES = ("atoll_synchroniser", "atoll_async_fifo", "atoll_bus_crossing")
 AXIL_ADAPTER = "atoll_bus_to_axil"
 """The adapter of a control port that has its own word access; the others share one."""
@@ -77,14 +80,15 @@ def generate(chip: Chip) -> Mapping[str, str]:
         for name, template in TEMPLATES.items()
     }
     others = {
-        name: text for spec in _described_parts(chip) for name, text in keyword_files(spec).items()
+        name: text for spec in described_parts(chip) for name, text in keyword_files(spec).items()
     }
     return {PACKAGE: protocol_package(), **made, **others}
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:
     """Return the sources of `chip` besides its own top level: waivers, packages, modules."""
-    names = [f"{name}.sv" for name in BUS_SOURCES]
+    left_out = BENCH_SOURCES if chip.exported else ()
+    names = [f"{name}.sv" for name in BUS_SOURCES if name not in left_out]
     names += [f"{name}.sv" for name in CROSSING_SOURCES] if len(chip.clocks) > 1 else []
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
@@ -117,24 +121,24 @@ def _adapters(chip: Chip) -> Iterator[str]:
 def _monitors(chip: Chip) -> Iterator[str]:
     """Yield what watches the ports of accelerators and function units."""
     for master in chip.masters:
-        if master.npu and not master.stand_in and not chip.faults:
+        if master.npu and not master.stand_in and chip.watched:
             yield "atoll_device_monitor"
             yield from ["atoll_channel_monitor"] if master.ports else []
-        if master.unit and master.core and not chip.faults:
+        if master.unit and master.core and chip.watched:
             yield "atoll_unit_monitor"
 
 
 def includes(chip: Chip) -> tuple[Path, ...]:
     """Return the folders in which sources find what they include."""
-    folders = [path for spec in _described_parts(chip) for path in package_includes(spec)]
-    folders += [path for spec in _described_parts(chip) for path in rtl_includes(spec)]
+    folders = [path for spec in described_parts(chip) for path in package_includes(spec)]
+    folders += [path for spec in described_parts(chip) for path in rtl_includes(spec)]
     return tuple(dict.fromkeys(folders))
 
 
 def own_includes(chip: Chip) -> tuple[Path, ...]:
     """Return the files that sources of descriptions include, which may change from run to run."""
     found: list[Path] = []
-    for spec in _described_parts(chip):
+    for spec in described_parts(chip):
         folders = rtl_includes(spec)
         own = rtl_sources(spec)
         found += [path for path in own if path not in compiled_sources(spec)]
@@ -145,17 +149,18 @@ def own_includes(chip: Chip) -> tuple[Path, ...]:
 def defines(chip: Chip) -> Mapping[str, str]:
     """Return the macros of all sources, which hold for the whole chip."""
     return {
-        name: text for spec in _described_parts(chip) for name, text in rtl_defines(spec).items()
+        name: text for spec in described_parts(chip) for name, text in rtl_defines(spec).items()
     }
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources."""
-    found = (package_versions(spec) for spec in _described_parts(chip))
+    found = (package_versions(spec) for spec in described_parts(chip))
     return {name: text for each in found for name, text in each.items()}
 
 
-def _described_parts(chip: Chip) -> list[Rtl]:
+def described_parts(chip: Chip) -> list[Rtl]:
+    """Return the descriptions of all that is built: cores, function units, accelerators."""
     return [*_cores(chip), *_units(chip), *_engines(chip)]
 
 

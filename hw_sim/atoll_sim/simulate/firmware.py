@@ -51,6 +51,12 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
     return started
 
 
+def image_records(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[tuple[int, bytes], ...]:
+    """Return what `write_image` writes: addresses on the bus, and bytes; errors likewise."""
+    segments = load_images(elves, soc)
+    return _records(segments, soc, started_cores(segments, soc, held_cores(elves, soc)))
+
+
 def load_images(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
     """Return all that the images of cores, the host's first, put where on the bus.
 
@@ -113,17 +119,23 @@ def write_segments(
     Raises:
         SimulationError: some bytes lie outside the chip's memories or twice in the same place.
     """
+    records = _records(segments, soc, started)
+    image.write_bytes(
+        b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
+    )
+
+
+def _records(
+    segments: Sequence[Segment], soc: ResolvedSoc, started: Sequence[Cpu]
+) -> tuple[tuple[int, bytes], ...]:
     faults = [*_homeless(segments, soc), *_find_overlaps(segments)]
     if faults:
         raise SimulationError.all(faults)
     absent = (cpu for cpu in soc.cpus if cpu not in started and not cpu.is_held)
     asleep = [cpu for cpu in absent if cpu.name != soc.host]
-    records = [
+    return (
         *((segment.address, segment.data) for segment in segments),
         *((cpu.reset_address, asleep_program(cpu)) for cpu in asleep),
-    ]
-    image.write_bytes(
-        b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
     )
 
 
