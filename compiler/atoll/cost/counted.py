@@ -315,6 +315,22 @@ def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
     return min(load, less.cycles + less.waits * further)
 
 
+def less_across(core: Cpu, soc: ResolvedSoc) -> Mapping[str, float]:
+    """Return what a load and a store of other memory take less on a core with a clock of its own.
+
+    They cross right behind the fetches, whose answers are awaited on the other side: only what the
+    memories themselves take counts one after the other.
+    """
+    timing, crossing = core.spec.timing, crossing_cycles(core, soc)
+    if timing is None or timing.beside_code is None or not crossing:
+        return {}
+    waits = (
+        (name, timing.waits.get(name, 0.0) + timing.data_waits.get(name, 0.0))
+        for name in ("load", "store")
+    )
+    return {name: crossing * min(timing.beside_code.waits, each) for name, each in waits}
+
+
 def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
     """Return the latency of the memory of instructions beyond that of the fastest memories."""
     return latency_in_core_cycles(core, core.code.memory, soc) - 1
@@ -323,10 +339,14 @@ def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
 def latency_in_core_cycles(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
     """Return after how many of a core's own cycles a memory answers it."""
     latency = soc.memory(memory).read_latency
+    return latency * core.clock / soc.host_cpu.clock + crossing_cycles(core, soc)
+
+
+def crossing_cycles(core: Cpu, soc: ResolvedSoc) -> float:
+    """Return the core's own cycles in which a request and its answer cross to the host's clock."""
     if core.clock == soc.host_cpu.clock:
-        return latency
-    times = core.clock / soc.host_cpu.clock
-    return latency * times + CROSSED_CYCLES * (1 + times)
+        return 0.0
+    return CROSSED_CYCLES * (1 + core.clock / soc.host_cpu.clock)
 
 
 def _weigh(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
