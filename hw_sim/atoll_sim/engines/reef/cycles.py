@@ -269,7 +269,9 @@ def _later(places: Places) -> float:
 
 
 def _ahead(sets: Sets, block: Block, places: Places) -> float:
-    """Return the beats that a set reads before it writes, if no other one is under way."""
+    """Return the beats that a set reads before it writes elsewhere, if no other is under way."""
+    if places.read.memory == places.written.memory:
+        return 0.0
     work = block.work
     room = min(QUEUE_BEATS, QUEUE_RUNS * (work.run or 1)) + sets.kept_pixels * work.run
     beats = sets.most_filled * work.run + _delay(sets, places) * work.read_beats / block.reading
@@ -288,7 +290,8 @@ def _pixels(
     """Return what the pixels of a set take, of which a command computes a share."""
     shape, count = sets.shape, sets.pixels
     block, written = members[0].work, of.written
-    moving = moving_of(members, places, of.first * _ahead(sets, members[0], places), npu)
+    ahead = _ahead(sets, members[0], places) if of.first else 0.0
+    moving = moving_of(members, places, ahead, npu)
     turn = aside = 0.0
     if npu.constants_wait:
         turn = npu.constants_latency + max(1, places.read.latency)

@@ -2,6 +2,7 @@
 """Where reef's activations lie, and what their beats take of its port, for estimates."""
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from atoll.ir.graph import Graph
@@ -50,11 +51,13 @@ class Place(NamedTuple):
 
         A beat takes a cycle for each word of the memory in which it has a byte.
         """
-        word = min(self.width * self.bus_cycles, Fraction(port))
-        if word.denominator > 1:
+        (width, one), (engine, bus) = (
+            each.as_integer_ratio() for each in (self.width, self.bus_cycles)
+        )
+        word, rest = divmod(width * engine, one * bus)
+        if rest:
             return beats * self.writing(min(size, port))
-        words = average(size, beginnings(step, int(word)), size).beats
-        return max(beats, words * float(self.bus_cycles))
+        return max(beats, _words(size, step, min(word, port)) * engine / bus)
 
     def changing(self, other: "Place") -> int:
         """Return the cycles of a change to another place, and of the way back.
@@ -64,6 +67,12 @@ class Place(NamedTuple):
         if not (self.memory and other.memory) or self.memory == other.memory:
             return 0
         return self.latency + other.latency
+
+
+@lru_cache(maxsize=4096)
+def _words(size: int, step: int, word: int) -> float:
+    """Return the words that a run touches, on average over where it begins."""
+    return average(size, beginnings(step, word), size).beats
 
 
 def place_of(name: str, graph: Graph, npu: Engine) -> Place:
