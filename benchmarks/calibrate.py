@@ -9,9 +9,10 @@ names an instruction set from which those of drivers are taken.
 
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` measures a core in RTL as ``atoll
 core calibrate`` does, with networks of all kinds of operators, and prints the `timing` of its
-description. ``--line BYTES`` says that it has an instruction cache with such lines, ``--barrel``
-that its shifts take as long by any distance. ``--chip`` names a chip of one's own whose host is the
-core, and which has a memory that holds code alone.
+description. ``--line BYTES`` says that it has an instruction cache with such lines (4: none, but it
+keeps the word that it fetched last), ``--barrel`` that its shifts take as long by any distance.
+``--chip`` names a chip of one's own whose host is the core, and which has a memory that holds code
+alone.
 
 Both run random networks; `benchmarks.estimate` holds estimates against networks to which nothing
 was fitted.

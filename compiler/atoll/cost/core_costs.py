@@ -12,6 +12,7 @@ from atoll.cost.counted import (
     data_waits,
     driver_times,
     latency_in_core_cycles,
+    less_across,
     less_beside_code,
     repeated_share,
     run_cycles,
@@ -179,9 +180,16 @@ class CoreCost:
         core = core_to_count(op, graph, self.core)
         waits = (data_waits(op, graph, core) if core else None) or {}
         each = (int(count * self._further_latency(name, graph)) for name, count in waits.items())
-        if core is not self.core or not (less := less_beside_code(core, self.soc)):
+        beside = less_beside_code(self.core, self.soc)
+        if core is not self.core or not beside:
             return sum(each)
-        return sum(each) - int(less * self.loads_beside_code(op, graph))
+        loads = self.loads_beside_code(op, graph)
+        less = beside * loads
+        if across := less_across(self.core, self.soc):
+            accesses = counted_accesses(op, graph, self.core) or {}
+            less -= across["load"] * loads
+            less += sum(across[access] * number for (access, _), number in accesses.items())
+        return sum(each) - int(less)
 
     def _further_latency(self, name: str, graph: Graph) -> float:
         return max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY)

@@ -29,7 +29,7 @@ from atoll.description.core import EXTRAS, CycleClass
 from atoll.description.core_files import find_core, load_core
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.find import instruction_set
-from atoll.isa.instruction_set import Arithmetic
+from atoll.isa.instruction_set import Arithmetic, Family
 from atoll.ops.loops.fixed_point_loops import LIBRARY
 from atoll.ops.loops.parallel_loops import ParallelLoop, part_of
 from atoll.ops.registry import kind_of
@@ -69,6 +69,13 @@ CROSSED_CYCLES = 3.5
 Each leaves a register of its own side, and passes two of the other one, whose clock it meets half a
 cycle late in the mean.
 """
+
+WORD, WORDS = 4, 0.84
+"""Bytes that a core without an instruction cache fetches at once; how often it does so for an
+instruction of kernels where some have two bytes (RV32IMC, `benchmarks.calibrate`'s networks)."""
+
+COMPUTES = ("multiply", "divide")
+"""Classes of instructions that take longer without memory."""
 
 KERNELS_AT_HAND = 4096
 """What kernels execute, that a process keeps."""
@@ -116,11 +123,10 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     timing = core.spec.timing
     if timing is None:
         return None
-    takes = cycles_by_class(core, timing, soc)
     if runs := run_cycles(op, graph, core, soc):
         return max(runs)
-    cycles = _weigh(op, graph, core, takes)
-    if cycles is None or timing.cache is None:
+    cycles = _weigh(op, graph, core, _assumed_cycles(core, timing, soc))
+    if cycles is None or timing.cache is None or timing.cache.size == WORD:
         return cycles
     fetched = _fetch_bytes(op, graph, core, timing.cache)
     return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
@@ -139,7 +145,7 @@ def run_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> tuple
 def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
     """Predict the bytes of instructions that an instruction cache takes from memory for a kernel.
 
-    None without such a cache, or if they can't be counted.
+    Of several cores it is what each takes. None without such a cache, or if they can't be counted.
     """
     cache = core.spec.timing.cache if core.spec.timing else None
     if cache is None:
@@ -148,10 +154,13 @@ def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
         return max(each.lines for each in runs) * cache.line
     if not (is_counted(core) and _kernel_counts(op, graph, core)):
         return None
-    return int(_fetch_bytes(op, graph, core, cache))
+    fetched = int(_fetch_bytes(op, graph, core, cache))
+    return fetched // len(op.devices) if cache.size == WORD else fetched
 
 
 def _fetch_bytes(op: Operator, graph: Graph, core: Cpu, cache: InstructionCache) -> float:
+    if cache.size == WORD:
+        return WORD * _words_of(core) * (_weigh(op, graph, core, INSTRUCTIONS) or 0)
     nest, code = _count_kernel(op, graph, core.arithmetic).nest, _code_of(core)
     return code[EACH] + fetched_bytes(nest, cache.size, code)
 
@@ -229,9 +238,8 @@ def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
     timing = core.spec.timing
     if timing is None or core.spec.name == MEASURED_CORE or not is_counted(core):
         return None
-    takes = cycles_by_class(core, timing, soc)
-    times = _dot(_counts_of(core)[DRIVER], takes)
-    if timing.cache is None:
+    times = _dot(_counts_of(core)[DRIVER], _assumed_cycles(core, timing, soc))
+    if timing.cache is None or timing.cache.size == WORD:
         return times
     return times + DRIVER_BYTES * _byte_cycles(timing.cache, core, soc)
 
@@ -267,11 +275,33 @@ def _byte_cycles(cache: InstructionCache, core: Cpu, soc: ResolvedSoc) -> float:
 
 
 def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
-    """Return what instructions take with the latency of their memory."""
-    further, waits = further_latency(core, soc), timing.waits
+    """Return what instructions take with the latency of their memory.
+
+    A core that fetches words fetches the next one while it computes, which hides some of a wait.
+    """
+    further, waits, cycles = further_latency(core, soc), timing.waits, dict(timing.cycles)
+    if timing.cache and timing.cache.size == WORD:
+        for name in COMPUTES:
+            hidden = min(timing.cache.waits * further, cycles[name] - cycles["other"])
+            cycles[name] -= _words_of(core) * max(0.0, hidden)
     if not waits and timing.cache is None:
         waits = {name: FETCHES for name in CLASSES if name not in EXTRAS}
-    return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
+    return tuple(cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
+
+
+def _assumed_cycles(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
+    """Return likewise what instructions take of which nobody counted the words that come."""
+    takes, cache = cycles_by_class(core, timing, soc), timing.cache
+    if cache is None or cache.size != WORD:
+        return takes
+    words = WORD * _words_of(core) * _byte_cycles(cache, core, soc)
+    return tuple(cycles + words * one for cycles, one in zip(takes, INSTRUCTIONS, strict=True))
+
+
+def _words_of(core: Cpu) -> float:
+    """Return the words that a core without a cache fetches for an instruction."""
+    features = core.instructions.llvm.features.split(",")
+    return 1.0 if core.instructions.family is Family.RISCV and "+c" not in features else WORDS
 
 
 def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
@@ -285,6 +315,22 @@ def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
     return min(load, less.cycles + less.waits * further)
 
 
+def less_across(core: Cpu, soc: ResolvedSoc) -> Mapping[str, float]:
+    """Return what a load and a store of other memory take less on a core with a clock of its own.
+
+    They cross right behind the fetches, whose answers are awaited on the other side: only what the
+    memories themselves take counts one after the other.
+    """
+    timing, crossing = core.spec.timing, crossing_cycles(core, soc)
+    if timing is None or timing.beside_code is None or not crossing:
+        return {}
+    waits = (
+        (name, timing.waits.get(name, 0.0) + timing.data_waits.get(name, 0.0))
+        for name in ("load", "store")
+    )
+    return {name: crossing * min(timing.beside_code.waits, each) for name, each in waits}
+
+
 def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
     """Return the latency of the memory of instructions beyond that of the fastest memories."""
     return latency_in_core_cycles(core, core.code.memory, soc) - 1
@@ -293,10 +339,14 @@ def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
 def latency_in_core_cycles(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
     """Return after how many of a core's own cycles a memory answers it."""
     latency = soc.memory(memory).read_latency
+    return latency * core.clock / soc.host_cpu.clock + crossing_cycles(core, soc)
+
+
+def crossing_cycles(core: Cpu, soc: ResolvedSoc) -> float:
+    """Return the core's own cycles in which a request and its answer cross to the host's clock."""
     if core.clock == soc.host_cpu.clock:
-        return latency
-    times = core.clock / soc.host_cpu.clock
-    return latency * times + CROSSED_CYCLES * (1 + times)
+        return 0.0
+    return CROSSED_CYCLES * (1 + core.clock / soc.host_cpu.clock)
 
 
 def _weigh(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:

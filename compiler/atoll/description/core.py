@@ -128,7 +128,8 @@ class ProtectionUnit(Described):
 class InstructionCache(Described):
     """What a core fetches from memory once, and has at hand until something else takes its place.
 
-    Each line has one place, as its address says.
+    Each line has one place, as its address says. A core without a cache may keep the word that it
+    fetched last, for two instructions that share it: its size and line are 4.
     """
 
     size: PositiveSize = Field(description="Its bytes.", examples=["2 KiB"])

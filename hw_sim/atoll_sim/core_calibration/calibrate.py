@@ -214,7 +214,10 @@ class Calibration:
         if not self.cache:
             return soc
         lines = InstructionCache(size=self.cache.size, line=self.cache.line, cycles=0, waits=0)
-        return with_host(soc, timing=Timing(basis="measured", cycles={}, waits={}, cache=lines))
+        nothing = dict.fromkeys(CLASSES, 0.0)
+        return with_host(
+            soc, timing=Timing(basis="measured", cycles=nothing, waits={}, cache=lines)
+        )
 
 
 @dataclass(frozen=True, slots=True)

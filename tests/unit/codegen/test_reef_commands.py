@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emitter's bytes, run by the accelerator model, equal the operators' reference."""
 
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -59,6 +60,9 @@ def npu(
         irq=1,
         runs=("conv_2d", "depthwise_conv_2d", "fully_connected"),
     )
+
+
+NEAR, FAR = Place(Fraction(8), "sram", 1), Place(Fraction(4), "psram", 16)
 
 
 class Memory:
@@ -261,6 +265,44 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     assert effort_of(
         sets_of(geometry, device), device, 0, Places(near, near)
     ).cycles == pytest.approx(measured, rel=0.12)
+
+
+@pytest.mark.parametrize(
+    ("image", "channels", "depthwise", "places", "measured"),
+    [
+        ((10, 10, 5), 72, False, (NEAR, FAR), 17_623),
+        ((5, 7, 16), 59, False, (NEAR, FAR), 9_041),
+        ((37, 25, 12), 12, True, (FAR, FAR), 11_082),
+    ],
+)
+def test_p1_estimates_count_each_turn_of_the_port_to_another_memory(
+    image: tuple[int, int, int],
+    channels: int,
+    depthwise: bool,
+    places: tuple[Place, Place],
+    measured: int,
+) -> None:
+    """Reads and writes take turns beat by beat; measured on `tests/data/shoal.yaml`."""
+    device = replace(
+        npu(weight_rows=256),
+        constants_width=Fraction(4),
+        constants_latency=2,
+        constants_wait=3,
+        workspace_width=Fraction(4),
+    )
+    shape = Geometry(
+        samples=1,
+        input=image,
+        output=(*image[:2], channels),
+        kernel=(3, 3) if depthwise else (1, 1),
+        stride=(1, 1),
+        pad=(1, 1) if depthwise else (0, 0),
+        depth_multiplier=1,
+        depthwise=depthwise,
+        lines=depthwise,
+    )
+    effort = effort_of(sets_of(shape, device), device, 1, Places(*places))
+    assert effort.cycles == pytest.approx(measured, rel=0.1)
 
 
 def test_strips_rest_on_whether_lanes_have_all_channels() -> None:

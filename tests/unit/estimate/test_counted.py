@@ -16,7 +16,7 @@ from tests.requests import load_requests
 from atoll.artifacts.samples import random_sample
 from atoll.cost import counted
 from atoll.cost.basis import basis_of, source_of, stands_in
-from atoll.cost.core_costs import drive_cycles
+from atoll.cost.core_costs import CoreCost, drive_cycles
 from atoll.cost.counted import (
     CLASSES,
     DRIVER,
@@ -24,6 +24,7 @@ from atoll.cost.counted import (
     INSTRUCTIONS,
     SAME,
     cached_fetches,
+    counted_accesses,
     counted_cycles,
     counted_instructions,
     fetched_bytes,
@@ -308,6 +309,30 @@ def test_a_core_with_another_clock_waits_for_both(clock: int, latency: int, seen
     assert core.code.memory == "flash"
     assert latency_in_core_cycles(core, "flash", soc) == seen
     assert further_latency(core, soc) == seen - 1
+
+
+@pytest.mark.parametrize("clock", [100, 200])
+def test_other_memory_is_asked_behind_fetches_across_clocks(clock: int) -> None:
+    """Behind the crossing alone do the answers of one memory come before another is asked."""
+    soc = load_soc("twin", (f"devices.dsp.clock={clock} MHz",))
+    made = compile_file(soc, DIGITS, ALONE)
+    op, core = made.graph.operators[0], soc.device("dsp")
+    assert isinstance(core, Cpu)
+
+    def took(beside: BesideCode | None) -> int:
+        timing = replace(ONE_EACH, waits={}, data_waits={"load": 3, "store": 2}, beside_code=beside)
+        return CoreCost(replace(core, spec=replace(core.spec, timing=timing)), soc).alone(
+            op, made.graph
+        )
+
+    crossing = 3.5 * 3 if clock == 200 else 0
+    loads = CoreCost(core, soc).loads_beside_code(op, made.graph)
+    accesses = sum((counted_accesses(op, made.graph, core) or {}).values())
+    further = further_latency(core, soc)
+    less = took(None) - took(BesideCode(cycles=0, waits=0.5))
+    expected = 0.5 * (further * loads + crossing * (accesses - loads))
+    assert less == pytest.approx(expected * 100 / clock, abs=3)
+    assert loads < accesses / 2
 
 
 def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:

@@ -11,7 +11,7 @@ from atoll.api.driver import kernels_of, with_kernels
 from atoll.artifacts.samples import random_sample
 from atoll.cost.bands import Band
 from atoll.cost.core_costs import asking_cycles
-from atoll.cost.counted import CLASSES, INSTRUCTIONS
+from atoll.cost.counted import CLASSES, INSTRUCTIONS, WORDS
 from atoll.cost.data.picorv32 import PART_CYCLES
 from atoll.cost.estimate import NetworkEstimate
 from atoll.cost.kernel_runs import runs_of
@@ -33,7 +33,7 @@ VEXRISCV = ("devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im")
 SOME = KernelRun(
     classes=(1000, 300, 200, 100, 50, 40, 10, 90, 500),
     accesses={("load", "conv_2d_0_filter"): 200, ("load", ""): 100, ("store", ""): 200},
-    lines=30,
+    lines=1400,
     instructions=1700,
 )
 
@@ -60,13 +60,21 @@ def by_class(table: Mapping[str, float]) -> float:
     return sum(n * table.get(name, 0) for name, n in zip(CLASSES, SOME.classes, strict=True))
 
 
+def words_take(timing: Timing, further: int) -> float:
+    """Return what the words of SOME take: the next one comes while a core multiplies or divides."""
+    assert timing.cache is not None
+    longer = {name: timing.cycles[name] - timing.cycles["other"] for name in ("multiply", "divide")}
+    hidden = by_class({name: min(each, further) for name, each in longer.items()})
+    return SOME.lines * (timing.cache.cycles + further) - WORDS * hidden
+
+
 def test_a_kernel_takes_what_its_instructions_take() -> None:
     compiled = digits()
     host = compiled.soc.host_cpu
     timing = host.spec.timing
     assert timing is not None
     far = compiled.soc.memory(host.code.memory).read_latency - 1
-    expected = int(by_class(timing.cycles) + far * by_class(timing.waits))
+    expected = int(by_class(timing.cycles) + words_take(timing, far))
     counted = with_runs(compiled, SOME)
     assert cycles(counted) == expected
     assert cycles(counted) < cycles(compiled) / 10, "the loop nest is left aside"
@@ -77,7 +85,7 @@ def test_a_kernel_takes_what_its_instructions_take() -> None:
     ]
     assert found.basis == "simulated x measured, counted x measured"
     (code,) = (each for each in found.layers[0].traffic if each.memory == host.code.memory)
-    assert (code.read, code.basis) == (4 * SOME.instructions, "simulated x measured")
+    assert (code.read, code.basis) == (4 * SOME.lines, "simulated x measured")
 
 
 def test_a_band_is_that_of_kernels_that_ran() -> None:
@@ -113,10 +121,12 @@ def test_counts_serve_other_latencies(memory: str, waits: int) -> None:
     assert found is not None
     timing = soc.host_cpu.spec.timing
     assert timing is not None
-    code = by_class(timing.waits) if memory == soc.host_cpu.code.memory else 0
-    stack = SOME.accesses["load", ""] + SOME.accesses["store", ""]
-    waits += stack if memory == soc.host_cpu.stack.memory else 0
-    assert cycles(found) - cycles(counted) == pytest.approx(4 * (waits + code), abs=2)
+    code = words_take(timing, latency + 3) - words_take(timing, latency - 1)
+    code *= memory == soc.host_cpu.code.memory
+    load, store = timing.data_waits["load"], timing.data_waits["store"]
+    stack = load * SOME.accesses["load", ""] + store * SOME.accesses["store", ""]
+    data = waits * load + (stack if memory == soc.host_cpu.stack.memory else 0)
+    assert cycles(found) - cycles(counted) == pytest.approx(4 * data + code, abs=2)
 
 
 @pytest.mark.parametrize("latency", [1, 6])
@@ -193,7 +203,8 @@ def test_an_operator_on_several_cores_takes_what_its_longest_part_takes() -> Non
     compiled = digits(chip="quad", options=BuildOptions())
     number, op = next((n, o) for n, o in enumerate(compiled.graph.operators) if o.helpers)
     short = replace(SOME, accesses={})
-    longest = replace(short, classes=tuple(2 * each for each in SOME.classes), instructions=3400)
+    twice = tuple(2 * each for each in SOME.classes)
+    longest = replace(short, classes=twice, lines=2 * SOME.lines, instructions=3400)
     runs = (short, longest, *(short for _ in op.devices[2:]))
 
     def counted(parts: tuple[KernelRun, ...]) -> Compiled:

@@ -9,7 +9,7 @@ from atoll.resolve.soc import Engine
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
-from atoll_sim.engines.reef.places import Place
+from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES, Place
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
 
 
@@ -31,9 +31,8 @@ class Work(NamedTuple):
         read_beats: of the port.
         write_beats: likewise.
         run: beats that are read in a row.
-        together: a pixel takes a step, so that what a set makes of it is written at once.
-        turns: beats that are written of a pixel one after the other, with a read between them.
-        width: output channels, as many as there are bytes of a beat at most.
+        width: output channels.
+        step: bytes from one channel to another at which a block may begin.
     """
 
     steps: float
@@ -43,9 +42,8 @@ class Work(NamedTuple):
     read_beats: float
     write_beats: float
     run: float
-    together: bool
-    turns: float
     width: int
+    step: int
 
 
 class Block(NamedTuple):
@@ -54,13 +52,25 @@ class Block(NamedTuple):
     Attributes:
         reading: cycles, once for a set.
         writing: likewise.
-        changing: cycles of changes between the memories of input and output.
     """
 
     work: Work
     reading: float
     writing: float
-    changing: int
+
+
+class Moving(NamedTuple):
+    """What a set takes of the port.
+
+    Attributes:
+        reading: cycles.
+        cycles: of all.
+        alone: beats that are written one after the other, with none between them that is read.
+    """
+
+    reading: float
+    cycles: float
+    alone: float
 
 
 def computing_of(members: list[Work]) -> int:
@@ -71,18 +81,34 @@ def computing_of(members: list[Work]) -> int:
     return max(array, sum(block.scaling for block in members))
 
 
-def moving_of(members: list[Block], npu: Engine) -> float:
-    """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
+def moving_of(members: list[Block], places: Places, ahead: float, npu: Engine) -> Moving:
+    """Return what a set takes of the port; a memory that is known reads or writes at a time.
+
+    Reads and writes take turns beat by beat as long as both ask, so in two memories the port
+    changes for each beat of those that are fewer. Pixels wait on chip, hence reads always ask, but
+    the first ones come before anything is written.
+
+    Args:
+        members: blocks of the set.
+        places: of the activations.
+        ahead: beats that are read before any is written.
+        npu: the instance.
+    """
+    read, written = members[0].work.read_beats, sum(each.work.write_beats for each in members)
+    port, writing = npu.params["data_bytes"], sum(each.writing for each in members)
     reading = members[0].reading
-    writing = sum(block.writing for block in members) + changing_of(members)
-    return reading + writing if npu.workspace_width else max(reading, writing)
-
-
-def changing_of(members: list[Block]) -> int:
-    """Return the cycles of changes between the memories of input and output for a set."""
-    if members[0].work.together:
-        return members[0].changing
-    return sum(each.changing for each in members)
+    if not npu.workspace_width:
+        return Moving(reading, max(reading, writing), 0.0)
+    change = places.read.changing(places.written)
+    answered = places.written.waiting(writing / written)
+    if not change:
+        waiting = places.read.waiting(RETURN_CYCLES + places.read.crossing) * read
+        return Moving(reading, max(reading + writing, waiting + answered * written), 0.0)
+    changes = min(max(0.0, read - ahead), written)
+    single, under_way = places.read.writing(port) * read, BEATS_UNDER_WAY * changes
+    reading = single + max(0.0, 1 - under_way / read) * (reading - single)
+    writing += max(0.0, written - under_way) * max(0.0, answered - writing / written)
+    return Moving(reading, reading + writing + change * changes, written - changes)
 
 
 def blocks_of(
@@ -90,13 +116,11 @@ def blocks_of(
 ) -> Mapping[int, Block]:
     """Return what blocks of so many pixels take of the memories."""
     reading, written = places.read.reading(port), places.written
-    change = places.read.changing(written) * pixels
     return {
         width: Block(
             work,
             work.read_beats * reading,
-            work.write_beats * written.writing(work.width),
-            ceil(change * work.turns),
+            pixels * written.writing_run(work.width, work.step, work.write_beats / pixels, port),
         )
         for width, work in works.items()
     }
@@ -104,7 +128,7 @@ def blocks_of(
 
 def work_of(shape: Geometry, npu: Engine, width: int) -> Work:
     """Return what a block of `width` output channels is."""
-    params, port = npu.params, npu.params["data_bytes"]
+    params = npu.params
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, feeding, read, run = (
         _pointwise(shape, npu, width)
@@ -112,7 +136,6 @@ def work_of(shape: Geometry, npu: Engine, width: int) -> Work:
         else _dense(shape, params["data_bytes"], params["input_lanes"])
     )
     written = _channels(width, shape.output[2], npu)
-    together = steps <= pixels
     return Work(
         steps=steps,
         feeding=feeding,
@@ -121,9 +144,8 @@ def work_of(shape: Geometry, npu: Engine, width: int) -> Work:
         read_beats=read,
         write_beats=pixels * written.beats,
         run=run,
-        together=together,
-        turns=1 if together else written.beats,
-        width=min(port, width),
+        width=width,
+        step=gcd(shape.output[2], params["output_lanes"]),
     )
 
 

@@ -18,7 +18,6 @@ from atoll_sim.engines.reef.channel_blocks import (
     Places,
     Work,
     blocks_of,
-    changing_of,
     computing_of,
     moving_of,
     windows_of,
@@ -29,6 +28,8 @@ from atoll_sim.engines.reef.loads import (
     ARRIVAL_CYCLES,
     BURST_BEATS,
     DRAIN_CYCLES,
+    QUEUE_BEATS,
+    QUEUE_RUNS,
     TAIL_CYCLES,
     Constants,
     Pixels,
@@ -230,10 +231,11 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
     for each in sets.alike:
         members = [known[width] for width in each.widths]
         if each.coming and loads.ahead:
-            pixels = _pixels(members, each, sets, npu, samples / again, places)
+            pixels = _pixels(members, each, sets, loads, npu, samples / again, places)
             taken = beside(pixels, _constants(loads, each.coming))
         else:
-            taken = samples / again * max(each.computing, moving_of(members, npu))
+            moving = moving_of(members, places, _ahead(sets, members[0], places), npu)
+            taken = samples / again * max(each.computing, moving.cycles)
             taken += each.coming * loads.once + DRAIN_CYCLES * bool(each.coming)
         weights = samples * count * loads.each_pixel * len(members)
         cycles += each.number * (ceil(again * taken) + weights)
@@ -254,33 +256,61 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
     )
 
 
+def _delay(sets: Sets, places: Places) -> float:
+    """Return the cycles from a beat's request until what is made of it asks to be written."""
+    shape = sets.shape
+    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
+    return delay + _later(places)
+
+
+def _later(places: Places) -> float:
+    """Return the cycles by which a beat comes later than from a memory that answers at once."""
+    return max(0, places.read.latency - 1) + places.read.crossing
+
+
+def _ahead(sets: Sets, block: Block, places: Places) -> float:
+    """Return the beats that a set reads before it writes elsewhere, if no other is under way."""
+    if places.read.memory == places.written.memory:
+        return 0.0
+    work = block.work
+    room = min(QUEUE_BEATS, QUEUE_RUNS * (work.run or 1)) + sets.kept_pixels * work.run
+    beats = sets.most_filled * work.run + _delay(sets, places) * work.read_beats / block.reading
+    return min(room, beats)
+
+
 def _pixels(
-    members: list[Block], of: _Set, sets: Sets, npu: Engine, share: float, places: Places
+    members: list[Block],
+    of: _Set,
+    sets: Sets,
+    loads: "_Loads",
+    npu: Engine,
+    share: float,
+    places: Places,
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    shape, count, reading = sets.shape, sets.pixels, members[0].reading
+    shape, count = sets.shape, sets.pixels
     block, written = members[0].work, of.written
-    later = max(0, places.read.latency - 1) + places.read.crossing
-    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
+    ahead = _ahead(sets, members[0], places) if of.first else 0.0
+    moving = moving_of(members, places, ahead, npu)
     turn = aside = 0.0
     if npu.constants_wait:
         turn = npu.constants_latency + max(1, places.read.latency)
-        aside = (
-            npu.constants_latency + max(1, places.written.latency) - changing_of(members) / written
-        )
+        changed = max(0.0, 1 - moving.alone / (of.coming * sum(loads.runs)))
+        aside = npu.constants_latency + max(1, places.written.latency)
+        aside -= changed * places.read.changing(places.written)
     filled = sets.most_filled * block.run
     overlapping = shape.stride[0] < shape.kernel[0]
     return Pixels(
         computing=share * of.computing,
-        moving=share * moving_of(members, npu),
-        reading=share * reading,
+        moving=share * moving.cycles,
+        reading=share * moving.reading,
         read=share * block.read_beats,
         written=share * written,
         run=block.run or 1,
         pixels=share * count,
         step=(block.read_beats - filled) / sets.later_windows,
-        delay=delay + later + filled * reading / block.read_beats,
-        arrival=ARRIVAL_CYCLES + later,
+        delay=_delay(sets, places) + filled * moving.reading / block.read_beats,
+        arrival=ARRIVAL_CYCLES + _later(places),
         kept=sets.kept_pixels * block.run,
         tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
         first=of.first,

@@ -196,7 +196,7 @@ def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
     elif run > BURST_BEATS:
         ahead, least, more, room = run - BURST_BEATS, run, run, room - BURST_BEATS
     if pace <= comes * (1 + _NEAR):
-        fits = ahead + pixels.arrival / comes <= room
+        fits = ahead + pixels.arrival / read <= room
         return pixels.read if fits else min(pixels.read, least)
     beats = (room - (ahead * read + pixels.arrival) / pace) / (1 - read / pace)
     if (beats - ahead) * read > alone:

@@ -2,16 +2,16 @@
 """Where reef's activations lie, and what their beats take of its port, for estimates."""
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.transfers import crossing_cycles
+from atoll_sim.engines.reef.runs import average, beginnings
 
 BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
 """Beats that a port asks for before the first is there; what it takes longer than memory waits."""
-TURN_CYCLES = 1
-"""Of a change of the port to another memory, beside the wait for its answers."""
 
 
 class Place(NamedTuple):
@@ -33,8 +33,11 @@ class Place(NamedTuple):
 
     def reading(self, port: int) -> float:
         """Return the cycles of a beat that is read; so many at most are under way at a time."""
-        waiting = (self.latency + RETURN_CYCLES + self.crossing) / BEATS_UNDER_WAY
-        return max(self.writing(port), waiting)
+        return max(self.writing(port), self.waiting(RETURN_CYCLES + self.crossing))
+
+    def waiting(self, cycles: float) -> float:
+        """Return the cycles of each beat of many, whose answers return so long after they came."""
+        return (self.latency + cycles) / BEATS_UNDER_WAY
 
     def writing(self, size: int) -> float:
         """Return the cycles in which so many bytes of a beat pass, see `beat_cycles`."""
@@ -43,11 +46,33 @@ class Place(NamedTuple):
         )
         return max(1.0, -(-size * one * bus // (width * engine)) * engine / bus)
 
+    def writing_run(self, size: int, step: int, beats: float, port: int) -> float:
+        """Return the cycles in which a run of bytes is written that begins at multiples of a step.
+
+        A beat takes a cycle for each word of the memory in which it has a byte.
+        """
+        (width, one), (engine, bus) = (
+            each.as_integer_ratio() for each in (self.width, self.bus_cycles)
+        )
+        word, rest = divmod(width * engine, one * bus)
+        if rest:
+            return beats * self.writing(min(size, port))
+        return max(beats, _words(size, step, min(word, port)) * engine / bus)
+
     def changing(self, other: "Place") -> int:
-        """Return the cycles of a change to another place, and of the way back."""
+        """Return the cycles of a change to another place, and of the way back.
+
+        Before another memory is asked, all answers of the last one are awaited.
+        """
         if not (self.memory and other.memory) or self.memory == other.memory:
             return 0
-        return max(self.latency, other.latency) + TURN_CYCLES
+        return self.latency + other.latency
+
+
+@lru_cache(maxsize=4096)
+def _words(size: int, step: int, word: int) -> float:
+    """Return the words that a run touches, on average over where it begins."""
+    return average(size, beginnings(step, word), size).beats
 
 
 def place_of(name: str, graph: Graph, npu: Engine) -> Place:
