@@ -2,10 +2,13 @@
 """What a placed and planned network takes: each operator, and the whole program."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 
 from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.basis import basis_of_operator
 from atoll.cost.contention import Work, turns, work_of
+from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator
 from atoll.cost.lists import in_list
 from atoll.cost.network import cost_by_operator
 from atoll.cost.operators import parts_of
@@ -14,9 +17,10 @@ from atoll.cost.timeline import Timeline, between_cycles, timeline_of
 from atoll.cost.traffic import traffic_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
+from atoll.ir.statements import PrimFunc
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
 from atoll.records import dataclass
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,8 @@ class ProgramCost:
         jobs: of operators on engines, by operator.
         copies: for each constant that repeats another, the one that stands for both.
         pools: of each buffer of the plan.
+        addresses: likewise, on the bus.
+        functions: kernels and what they call, by name.
         homes: the pool of the constants that an engine reads for each of its operators.
         used: bytes of each pool that the plan uses.
     """
@@ -46,6 +52,8 @@ class ProgramCost:
     jobs: Mapping[str, Job]
     copies: Mapping[str, str]
     pools: Mapping[str, str]
+    addresses: Mapping[str, int]
+    functions: Mapping[str, PrimFunc]
     homes: Mapping[str, str]
     used: Mapping[str, int]
 
@@ -65,7 +73,26 @@ class ProgramCost:
                     first=step is first,
                     last=step is further[-1],
                 )
+        for name, lines in self.lines.items():
+            core = self.soc.device(self._placed[name].device)
+            assert isinstance(core, Cpu)
+            waits = of_host(line_cycles(lines, core, self.soc), core, self.soc)
+            found[name] = replace(found[name], cycles=found[name].cycles + waits)
         return found
+
+    @cached_property
+    def lines(self) -> Mapping[str, OperatorLines]:
+        """What operators move between data caches of a known size and memories, by name."""
+        return lines_by_operator(self)
+
+    @cached_property
+    def _placed(self) -> Mapping[str, Operator]:
+        return {op.name: op for op in self.graph.operators}
+
+    def basis_of(self, op: Operator) -> str:
+        """Return what the cycles of an operator rest on."""
+        lines = self.lines.get(op.name)
+        return basis_of_operator(op, self.graph, self.soc, lines=lines.basis if lines else "")
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -107,7 +134,9 @@ class ProgramCost:
         for op in self.graph.operators:
             each, device = self.spent[op.name], self.soc.device(op.device)
             own = of_host(each.busy.cycles, device, self.soc) if each.busy else each.cycles
-            found[op.name] = parts_of(op, self.graph, device, self.soc, each.cycles, own)
+            lines = self.lines.get(op.name)
+            known = lines.basis if lines else ""
+            found[op.name] = parts_of(op, self.graph, device, self.soc, each.cycles, own, known)
         return found
 
     @property
@@ -129,7 +158,7 @@ class ProgramCost:
 
     def runs(self) -> Iterator[tuple[Step, Operator, bool]]:
         """Yield the steps that begin an operator, and whether its engine goes on by itself."""
-        operators = {op.name: op for op in self.graph.operators}
+        operators = self._placed
         for together in self.lists:
             for step in together:
                 if not isinstance(step.action, AcceleratorWait):
