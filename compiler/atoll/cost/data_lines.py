@@ -284,7 +284,7 @@ def _groups(kept: Mapping[str, str], cost: Program, line: int) -> Iterator[Space
             yield Space(begin // line, end - begin, tuple(group))
             group = []
         if not group:
-            begin = end = address
+            begin, end = address // line * line, address
         group.append((local, address - begin))
         end = max(end, address + size)
     if group:

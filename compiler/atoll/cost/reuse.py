@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from itertools import pairwise
-from math import prod
+from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from atoll.cost.executed import ONCE, Count, Nest, Weight
@@ -85,7 +85,7 @@ class Space:
 
     Attributes:
         line: the first one.
-        size: of all.
+        size: of all, from the begin of this line on.
         begins: where each buffer begins in them.
     """
 
@@ -292,7 +292,7 @@ class _Reuse:
     def __init__(self, cache: Cache, count: _Places, only: str) -> None:
         assert cache.ways
         (root,), sizes = count.levels, count.bytes_of
-        self._begins = count.begins
+        self._begins, self._fits = count.begins, dict[int, float]()
         self._line, self._ways, self._sets = cache.line, cache.ways, cache.sets
         self._sizes, self._root, self._only = sizes, root, only
         self._allocates = cache.write_back
@@ -307,29 +307,49 @@ class _Reuse:
 
     def _moved(self, level: Level) -> Mapping[str, float]:
         """Return how many come in while a loop runs once."""
-        fits = self._fitting(self._touched(level, {}, every=self._allocates))
+        fits, again = self._fitting(level), level.rounds
+        whole = self._touched(level, {level.variable: again})
+        if fits == 1:
+            return whole
         found: defaultdict[str, float] = defaultdict(float)
-        if fits:
-            _add(found, self._touched(level, {level.variable: level.rounds}), fits)
-        if fits < 1:
-            again = (1 - fits) * level.rounds
-            _add(found, self._lines(level.places, {}), again)
-            for each in level.inner:
-                _add(found, self._moved(each), again)
+        _add(found, self._lines(level.places, {}), again)
+        for each in level.inner:
+            _add(found, self._moved(each), again)
+        for name, lines in found.items():
+            share = max(fits, self._staying(level, name))
+            found[name] = share * whole[name] + (1 - share) * lines
         return found
 
-    def _fitting(self, touched: Mapping[str, float]) -> float:
-        """Return which share of lines is in sets that have room for all of theirs.
+    def _staying(self, level: Level, space: str) -> float:
+        """Return which share of lines stays because every round of an inner loop uses them."""
+        users = [each for each in level.inner if space in self._touched(each, {})]
+        if len(users) != 1 or space in self._lines(level.places, {}):
+            return 0.0
+        (inner,) = users
+        once = self._touched(inner, {})[space]
+        if self._touched(inner, {inner.variable: inner.rounds})[space] > once:
+            return 0.0
+        return max(self._fitting(inner), self._staying(inner, space))
+
+    def _fitting(self, level: Level) -> float:
+        """Return which share of a round's lines is in sets that have room for all of theirs.
 
         It is known in which sets whole spaces are; part of one begins in any set.
         """
+        if id(level) not in self._fits:
+            touched = self._touched(level, {}, every=self._allocates)
+            crowded = self._touched(level, {}, every=self._allocates, crowded=True)
+            self._fits[id(level)] = self._share(touched, crowded)
+        return self._fits[id(level)]
+
+    def _share(self, touched: Mapping[str, float], crowded: Mapping[str, float]) -> float:
         certain, chances = [0] * self._sets, [1.0]
         for name, number in touched.items():
             if name in self._begins and number >= self._whole(name) - 1:
                 for line in range(round(number)):
                     certain[(self._begins[name] + line) % self._sets] += 1
                 continue
-            each, rest = divmod(number / self._sets, 1)
+            each, rest = divmod(crowded[name] / self._sets, 1)
             chances = [0.0] * int(each) + [
                 a * (1 - rest) + b * rest
                 for a, b in zip((*chances, 0.0), (0.0, *chances), strict=True)
@@ -343,22 +363,36 @@ class _Reuse:
         return 1.0 if share > 1 - _SURE else 0.0 if share < _SURE else share
 
     def _touched(
-        self, level: Level, varying: Varying, *, every: bool = False
+        self, level: Level, varying: Varying, *, every: bool = False, crowded: bool = False
     ) -> Mapping[str, float]:
-        """Return how many different lines a level touches while some variables vary."""
+        """Return how many different lines a level touches while some variables vary.
+
+        Args:
+            level: which.
+            varying: also those of inner loops do.
+            every: loads and stores count.
+            crowded: return how many lines of all sets crowd each as much.
+        """
         found: defaultdict[str, float] = defaultdict(float)
         share = 1.0 if level.variable else min(1.0, level.rounds)
-        _add(found, self._lines(level.places, varying, every=every), share)
+        _add(found, self._lines(level.places, varying, every=every, crowded=crowded), share)
         for each in level.inner:
             inside = {**varying, each.variable: each.rounds}
-            _add(found, self._touched(each, inside, every=every), share)
+            _add(found, self._touched(each, inside, every=every, crowded=crowded), share)
+        if crowded:
+            return found
         return {name: min(lines, self._whole(name)) for name, lines in found.items()}
 
     def _whole(self, space: str) -> float:
         return max(1.0, self._sizes[space] / self._line)
 
     def _lines(
-        self, places: Iterable[Place], varying: Varying, *, every: bool = False
+        self,
+        places: Iterable[Place],
+        varying: Varying,
+        *,
+        every: bool = False,
+        crowded: bool = False,
     ) -> Mapping[str, float]:
         """Return how many different lines accesses have while some variables vary."""
         alike: defaultdict[tuple[str, object], list[Place]] = defaultdict(list)
@@ -369,16 +403,22 @@ class _Reuse:
                 alike[each.space, same].append(each)
         found: defaultdict[str, float] = defaultdict(float)
         for (space, _), group in alike.items():
-            strides = group[0].strides
+            strides, times = group[0].strides, 1.0
             if strides is None:
                 number = len(group) * prod(max(1.0, each) for each in varying.values())
             else:
-                number = self._of_alike(group, strides, varying)
-            found[space] += min(number, self._whole(space))
+                number, times = self._of_alike(group, strides, varying)
+            found[space] += min(number, self._whole(space)) * (times if crowded else 1)
         return found
 
-    def _of_alike(self, places: Sequence[Place], strides: Strides, varying: Varying) -> float:
-        """Return how many different lines accesses have whose strides are the same."""
+    def _of_alike(
+        self, places: Sequence[Place], strides: Strides, varying: Varying
+    ) -> tuple[float, float]:
+        """Return how many different lines accesses have whose strides are the same.
+
+        Strides that share a factor with the sets leave some of these out: also return how many
+        times as much they crowd the others.
+        """
         firsts = sorted({each.first for each in places})
         size = max(each.size for each in places)
         starts, ends = firsts[:1], []
@@ -392,21 +432,29 @@ class _Reuse:
         if len(starts) > 1:
             steps.append(((starts[-1] - starts[0]) / (len(starts) - 1), float(len(starts))))
         apart: list[tuple[float, float]] = []
+        merged: set[float] = set()
         for step, number in sorted(steps):
             if number <= 1:
                 continue
             if not apart and step <= run + self._line:
                 run += step * (number - 1)
+                merged.add(step)
             elif apart and (times := step / apart[-1][0]) <= apart[-1][1] and times % 1 == 0:
                 apart[-1] = apart[-1][0], apart[-1][1] + times * (number - 1)
             else:
                 apart.append((step, number))
-        return _lines_of(run, self._line) * prod(number for _, number in apart)
-
-
-def _lines_of(size: float, line: int) -> float:
-    """Return how many lines bytes have that begin anywhere."""
-    return 1 + (size - 1) / line
+        others = {abs(by) for by in strides.values()} - merged
+        times = 1.0
+        even = all(by % 1 == 0 for by in others)
+        grain = gcd(self._line, *map(int, others)) if even else 1
+        begin = starts[0] % grain
+        if grain == self._line:
+            lines: float = ceil((begin + run) / grain)
+        else:
+            lines = 1 + max(0.0, ceil((begin + run) / grain) * grain - grain) / self._line
+        if apart and (step := apart[0][0] / self._line) % 1 == 0:
+            times = max(1.0, gcd(int(step), self._sets) / ceil(lines))
+        return lines * prod(number for _, number in apart), times
 
 
 def _add(found: defaultdict[str, float], more: Mapping[str, float], times: float) -> None:
