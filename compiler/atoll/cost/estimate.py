@@ -176,7 +176,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     layers = tuple(_layers(cost))
     devices = [name for layer in layers for name in layer.devices]
     used = {soc.host, *devices}
-    before, after = before_cycles(soc, models), after_cycles(soc)
+    before, after = before_cycles(soc, models), after_cycles(soc) + cost.closing_cycles
     layer_cycles = sum(layer.cycles for layer in layers)
     between = max(0, cost.sequential - layer_cycles)
     around = {driver_source(soc): before + between + after}

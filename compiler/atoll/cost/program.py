@@ -9,7 +9,9 @@ from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimisti
 from atoll.cost.basis import basis_of_operator
 from atoll.cost.contention import Work, turns, work_of
 from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator
+from atoll.cost.kernel_runs import runs_of_placed
 from atoll.cost.lists import in_list
+from atoll.cost.maintenance import maintenance_cycles
 from atoll.cost.network import cost_by_operator
 from atoll.cost.operators import parts_of
 from atoll.cost.spent import Spent, of_host
@@ -17,6 +19,7 @@ from atoll.cost.timeline import Timeline, between_cycles, timeline_of
 from atoll.cost.traffic import traffic_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
+from atoll.ir.maintenance import Maintenance
 from atoll.ir.statements import PrimFunc
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
 from atoll.records import dataclass
@@ -41,6 +44,7 @@ class ProgramCost:
         pools: of each buffer of the plan.
         addresses: likewise, on the bus.
         functions: kernels and what they call, by name.
+        closing: what the host does to its data cache when all operators have ended.
         homes: the pool of the constants that an engine reads for each of its operators.
         used: bytes of each pool that the plan uses.
     """
@@ -54,6 +58,7 @@ class ProgramCost:
     pools: Mapping[str, str]
     addresses: Mapping[str, int]
     functions: Mapping[str, PrimFunc]
+    closing: Sequence[Maintenance]
     homes: Mapping[str, str]
     used: Mapping[str, int]
 
@@ -78,7 +83,38 @@ class ProgramCost:
             assert isinstance(core, Cpu)
             waits = of_host(line_cycles(lines, core, self.soc), core, self.soc)
             found[name] = replace(found[name], cycles=found[name].cycles + waits)
+        for step in (each for together in self.lists for each in together):
+            if cycles := self._maintaining(step):
+                before = found[step.operator]
+                found[step.operator] = replace(before, cycles=before.cycles + cycles)
         return found
+
+    def _maintaining(self, step: Step) -> int:
+        """Return what cores take to maintain their caches around a step; runs have that in them."""
+        op, operations = self._placed[step.operator], (*step.before, *step.after)
+        if not operations:
+            return 0
+        ran = {step.device} if runs_of_placed(op, self.graph, self.soc) else set[str]()
+        return self._maintenance(each for each in operations if each.core not in ran)
+
+    def _maintenance(self, operations: Iterable[Maintenance]) -> int:
+        operations, cycles = tuple(operations), 0
+        for core in self.soc.cached_cpus if operations else ():
+            assert core.cache
+            lines = {
+                each.buffer: self._lines_of(each.buffer, core.cache.line) for each in operations
+            }
+            cycles += of_host(maintenance_cycles(operations, core, lines, self.soc), core, self.soc)
+        return cycles
+
+    def _lines_of(self, buffer: str, line: int) -> int:
+        begin = self.addresses[buffer]
+        return -(-(begin + self.sizes[buffer]) // line) - begin // line
+
+    @property
+    def closing_cycles(self) -> int:
+        """What the host takes for its data cache when all operators have ended."""
+        return self._maintenance(self.closing)
 
     @cached_property
     def lines(self) -> Mapping[str, OperatorLines]:

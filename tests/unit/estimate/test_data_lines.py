@@ -5,15 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.cached_chips import CORTEX_M7, cached_lagoon
+from tests.cached_chips import CORE, CORTEX_M7, cached_lagoon
 
 import atoll
 from atoll.api.driver import kernels_of, with_kernels
+from atoll.cost.counted import INSTRUCTIONS
+from atoll.cost.maintenance import CALL, LINE
 from atoll.cost.reuse import Space, count_lines
 from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.ir import scalars
 from atoll.ir.expressions import add, maximum, minimum, multiply, subtract
-from atoll.ir.scalars import Binary, Cast, Const, Expr, Load, Operation, Type, Var
+from atoll.ir.maintenance import Operation
+from atoll.ir.scalars import Binary, Cast, Const, Conversion, Expr, Load, Type, Var
 from atoll.ir.statements import BufferParam, Direction, For, Let, PrimFunc, Stmt, Store
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
@@ -24,6 +28,12 @@ ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 STRAIT = ROOT / "tests" / "data" / "strait.yaml"
 ALONE = BuildOptions(accelerators=False)
+ZICBOM = (
+    f"devices.cpu.core={CORE}",
+    "devices.cpu.cache.line=32",
+    "memories.dtcm.cached=false",
+    "devices.npu.params.vector=0",
+)
 SIZED = ("devices.cpu.cache.size=4 KiB", "devices.cpu.cache.ways=4")
 
 
@@ -81,18 +91,18 @@ class Trace:
             self.written += 1
 
 
-OPERATIONS: Mapping[Operation, Callable[[int, int], int]] = {
-    Operation.ADD: lambda a, b: a + b,
-    Operation.SUB: lambda a, b: a - b,
-    Operation.MUL: lambda a, b: a * b,
-    Operation.MIN: min,
-    Operation.MAX: max,
+OPERATIONS: Mapping[scalars.Operation, Callable[[int, int], int]] = {
+    scalars.Operation.ADD: lambda a, b: a + b,
+    scalars.Operation.SUB: lambda a, b: a - b,
+    scalars.Operation.MUL: lambda a, b: a * b,
+    scalars.Operation.MIN: min,
+    scalars.Operation.MAX: max,
 }
 
 
 def loop(name: str, end: int | Expr, *body: Stmt, begin: int | Expr = 0) -> For:
-    bounds = (Const(each, Type.I32) if isinstance(each, int) else each for each in (begin, end))
-    return For(name, *bounds, body)
+    one, two = (Const(each, Type.I32) if isinstance(each, int) else each for each in (begin, end))
+    return For(name, one, two, body)
 
 
 def at(**strides: int) -> Expr:
@@ -105,11 +115,11 @@ def at(**strides: int) -> Expr:
 
 
 def load(buffer: str, **strides: int) -> Expr:
-    return Cast(Type.I32, Load(buffer, at(**strides), Type.I8), Type.I32)
+    return Cast(Conversion.SEXT, Load(buffer, at(**strides), Type.I8), Type.I32)
 
 
 def put(index: Expr, value: Expr) -> Store:
-    return Store("y", index, Cast(Type.I8, value, Type.I8))
+    return Store("y", index, Cast(Conversion.TRUNC, value, Type.I8))
 
 
 def nests() -> Iterator[tuple[str, int, int, For]]:
@@ -162,7 +172,7 @@ def test_limits_of_windows_take_the_side_that_holds_inside() -> None:
     """Rows above and below the first and last one are cut off; all lines come once."""
     above = Let("above", maximum(subtract(Const(1, Type.I32), Var("o", Type.I32)), 0))
     below = Let("below", minimum(subtract(Const(17, Type.I32), Var("o", Type.I32)), 3))
-    row = put(at(o=32, i=1), add(Cast(Type.I32, Load("x", SHIFTED, Type.I8), Type.I32), 1))
+    row = put(at(o=32, i=1), add(Cast(Conversion.SEXT, Load("x", SHIFTED, Type.I8), Type.I32), 1))
     inner = loop("k", Var("below", Type.I32), loop("i", 32, row), begin=Var("above", Type.I32))
     buffers = (
         BufferParam("x", Type.I8, 512, Direction.READ),
@@ -276,3 +286,48 @@ def test_energy_of_a_cache_of_a_known_size_is_that_of_its_lines() -> None:
 def test_a_core_without_such_a_cache_has_no_lines() -> None:
     assert not cost_of(digits("devices.cpu.cache.line=32")).lines
     assert not cost_of(compile_file(load_soc(STRAIT), DIGITS, ALONE)).lines
+
+
+@pytest.mark.parametrize("core", ["cortex_m7", "zicbom"])
+def test_maintenance_takes_the_instructions_that_run(core: str) -> None:
+    """The host invalidates what reef wrote before it adds: with a cache, it runs that much more."""
+    ran, told = [], []
+    for cached in (False, True):
+        settings = list(CORTEX_M7 if core == "cortex_m7" else ZICBOM)
+        if not cached:
+            settings = [each for each in settings if "cache.line" not in each]
+        compiled = compile_file(load_soc("lagoon", settings), DIGITS, BuildOptions())
+        ops = compiled.graph.operators
+        number = next(n for n, each in enumerate(ops) if each.kind == "add")
+        runs = run_kernels((compiled,))
+        ran.append(runs[0, number][0].instructions)
+        cost = cost_of(compiled)
+        told.append(cost.spent[ops[number].name].cycles)
+        if cached:
+            host = cost.soc.host_cpu
+            step = next(s for each in cost.lists for s in each if s.number == number)
+            operations = [each for each in step.before if each.core == host.name]
+            assert {each.operation for each in operations} >= {Operation.INVALIDATE}
+            lines = sum(-(-cost.sizes[each.buffer] // 32) for each in operations)
+            per_call, per_line = (
+                sum(n for n, each in zip(table[core_kind(core)], INSTRUCTIONS, strict=True) if each)
+                for table in (CALL, LINE)
+            )
+            expected = len(operations) * per_call + lines * per_line
+            assert ran[1] - ran[0] == pytest.approx(expected, rel=0.05, abs=4 * len(operations))
+    assert told[1] > told[0]
+
+
+def core_kind(core: str) -> str:
+    return "scb" if core == "cortex_m7" else core
+
+
+def test_a_network_ends_with_the_maintenance_of_its_outputs() -> None:
+    """The host forgets what another device wrote of them, and cleans what it wrote of states."""
+    compiled = compile_file(cached_lagoon(), DIGITS, BuildOptions(accelerators=True))
+    cost = cost_of(compiled)
+    assert (cost.closing_cycles > 0) is bool(compiled.module.entry.after)
+    (estimate,) = estimates_of((compiled,))
+    plain = load_soc("lagoon", [each for each in CORTEX_M7 if "cache.line" not in each])
+    (usual,) = estimates_of((compile_file(plain, DIGITS, BuildOptions()),))
+    assert estimate.after - usual.after == cost.closing_cycles
