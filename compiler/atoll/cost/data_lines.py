@@ -207,11 +207,12 @@ class _Walk:
             else:
                 streams.append(lines)
         found = dict.fromkeys(kept, Moved(0, 0))
-        uses = (*at_hand.items(), *_interleaved(streams), *at_hand.items())
-        for line, use in uses:
+        for line, use in (*at_hand.items(), *_interleaved(streams)):
             moved = self._contents.touch(line, reads=use.reads, writes=use.writes)
             if any(moved):
                 found[use.buffer] = found[use.buffer].plus(moved)
+        for line, use in at_hand.items():
+            self._contents.touch(line, reads=use.reads, writes=use.writes)
         return found
 
     def _stays(self, name: str) -> bool:
