@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from atoll.cost.basis import COUNTED, SIMULATED
-from atoll.cost.counted import latency_in_core_cycles
+from atoll.cost.counted import core_to_count, counted_accesses, latency_in_core_cycles
 from atoll.cost.executed import UncountableError
 from atoll.cost.kernel_runs import runs_of
 from atoll.cost.reuse import Lines, Space, count_lines
@@ -101,6 +101,20 @@ def line_cycles(lines: OperatorLines, core: Cpu, soc: ResolvedSoc) -> int:
         first = latency_in_core_cycles(core, name, soc) - 1
         waits += moved.loaded * (first + (beats - 1) * times) + moved.written * beats * times
     return round(waits)
+
+
+def stores_through(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> float:
+    """Return what a core waits for memory to which its cache lets stores through, in its cycles."""
+    counted, timing = core_to_count(op, graph, core), core.spec.timing
+    each = timing.data_waits.get("store", 0.0) if timing else 0.0
+    if counted is None or not each or core.cache is None or core.cache.write_back:
+        return 0.0
+    waits = 0.0
+    for (access, name), number in (counted_accesses(op, graph, counted) or {}).items():
+        pool = graph.tensor(name).pool if name in graph.by_name else ""
+        if access == "store" and pool and soc.is_kept(region := soc.pool(pool).region):
+            waits += number * each * (latency_in_core_cycles(core, region.memory, soc) - 1)
+    return waits
 
 
 class _Use(NamedTuple):

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
 from atoll.cost.basis import basis_of_operator
 from atoll.cost.contention import Work, turns, work_of
-from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator
+from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator, stores_through
 from atoll.cost.kernel_runs import runs_of_placed
 from atoll.cost.lists import in_list
 from atoll.cost.maintenance import maintenance_cycles
@@ -81,7 +81,9 @@ class ProgramCost:
         for name, lines in self.lines.items():
             core = self.soc.device(self._placed[name].device)
             assert isinstance(core, Cpu)
-            waits = of_host(line_cycles(lines, core, self.soc), core, self.soc)
+            waits = line_cycles(lines, core, self.soc)
+            waits += round(stores_through(self._placed[name], self.graph, core, self.soc))
+            waits = of_host(waits, core, self.soc)
             found[name] = replace(found[name], cycles=found[name].cycles + waits)
         for step in (each for together in self.lists for each in together):
             if cycles := self._maintaining(step):

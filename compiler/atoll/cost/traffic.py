@@ -128,7 +128,7 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
 
     Windows read an element of the first input for each tap, and a weight; what the compiler made,
     such as multipliers, is read once for each result. Of memory that a data cache of a known size
-    may keep, lines count.
+    may keep, lines count, and what is stored through it.
     """
     graph, soc = cost.graph, cost.soc
     device = soc.device(op.device)
@@ -138,11 +138,13 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
     taps = features["macs"] or made * features.get("kernel_h", 1) * features.get("kernel_w", 1)
     often = dict.fromkeys(op.inputs[: 2 if features["macs"] else 1], taps)
     stored = {_buffer_of(name, cost): name for name in filter(None, (*op.inputs, *op.outputs))}
-    lines = cost.lines.get(op.name)
+    lines, held = cost.lines.get(op.name), True
     if lines and isinstance(device, Cpu) and device.cache:
+        held = device.cache.write_back
         yield from _line_traffic(lines, device.cache.line, soc)
     for buffer, size, written in _touched_buffers(step, cost):
-        if lines and soc.is_kept(soc.pool(cost.pools[buffer]).region):
+        through = written and not held
+        if lines and soc.is_kept(soc.pool(cost.pools[buffer]).region) and not through:
             continue
         tensor = graph.tensor(stored[buffer]) if buffer in stored else None
         item = ITEM_BYTES[tensor.dtype] if tensor else 4

@@ -2,6 +2,7 @@
 """Lines of data caches: by reuse in loop nests, by runs on the simulator, and what both cost."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.cached_chips import CORE, CORTEX_M7, cached_lagoon
 import atoll
 from atoll.api.driver import kernels_of, with_kernels
 from atoll.cost.counted import INSTRUCTIONS
+from atoll.cost.data_lines import stores_through
 from atoll.cost.maintenance import CALL, LINE
 from atoll.cost.reuse import Space, count_lines
 from atoll.driver.compiled import cost_of
@@ -259,6 +261,29 @@ def test_memory_that_a_cache_keeps_moves_lines() -> None:
             if each.memory in moved:
                 assert each.read == 32 * round(moved[each.memory].loaded)
                 assert each.written == 32 * round(moved[each.memory].written)
+
+
+def test_stores_go_through_a_cache_that_holds_none() -> None:
+    """They wait as on a core without a cache, and each byte of a result is written."""
+    through = digits(*SIZED, "devices.cpu.cache.write_back=false")
+    cost, (estimate,) = cost_of(through), estimates_of((through,))
+    assert not any(m.written for each in cost.lines.values() for m in each.by_memory.values())
+    results = {op.name: through.graph.results(op)[0] for op in through.graph.operators}
+    for layer in estimate.layers:
+        written = sum(each.written for each in layer.traffic)
+        assert written == results[layer.operator].size
+    host = through.soc.host_cpu
+    assert host.spec.timing
+    spec = replace(host.spec, timing=replace(host.spec.timing, data_waits={"load": 1, "store": 2}))
+    others = (each for each in through.soc.devices if each.name != host.name)
+    soc = replace(through.soc, devices=(replace(host, spec=spec), *others))
+    slow = replace(soc, memories=tuple(replace(m, read_latency=5) for m in soc.memories))
+    op = through.graph.operators[0]
+    stores = [
+        stores_through(op, cost.graph, each.host_cpu, each) for each in (through.soc, soc, slow)
+    ]
+    assert stores[:2] == [0, 0]
+    assert stores[2] == pytest.approx(results[op.name].size * 2 * 4, rel=0.1)
 
 
 def test_what_engines_write_is_not_in_the_cache() -> None:
