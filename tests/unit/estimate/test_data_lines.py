@@ -18,7 +18,7 @@ from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir import scalars
 from atoll.ir.expressions import add, maximum, minimum, multiply, subtract
-from atoll.ir.maintenance import Operation
+from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.scalars import Binary, Cast, Const, Conversion, Expr, Load, Type, Var
 from atoll.ir.statements import BufferParam, Direction, For, Let, PrimFunc, Stmt, Store
 from atoll.report.estimates import estimates_of
@@ -286,15 +286,36 @@ def test_stores_go_through_a_cache_that_holds_none() -> None:
     assert stores[2] == pytest.approx(results[op.name].size * 2 * 4, rel=0.1)
 
 
-def test_what_engines_write_is_not_in_the_cache() -> None:
-    """The core adds what reef wrote: both operands come anew, after they were invalidated."""
-    settings = ("devices.cpu.cache.size=16 KiB", "devices.cpu.cache.ways=4")
-    compiled = compile_file(cached_lagoon(*settings), DIGITS, BuildOptions())
-    op = next(each for each in compiled.graph.operators if each.kind == "add")
-    assert op.device == "cpu"
-    lines = cost_of(compiled).lines[op.name]
-    operands = sum(compiled.graph.tensor(name).size for name in op.inputs)
-    assert lines.by_memory["sram"].loaded >= operands / 32
+@pytest.mark.parametrize(
+    ("operation", "moved"),
+    [(None, (0, 0)), (Operation.INVALIDATE, (48, 0)), (Operation.CLEAN, (0, 0))],
+)
+def test_lines_that_were_invalidated_come_again(
+    operation: Operation | None, moved: tuple[float, float]
+) -> None:
+    """All of the network is in the cache; an operand has 48 lines, and is not written."""
+    compiled = digits("devices.cpu.cache.size=16 KiB", "devices.cpu.cache.ways=4")
+    assert lines_of_add(compiled, "conv_2d_2_out", operation) == moved
+
+
+def test_lines_that_were_cleaned_become_dirty_again() -> None:
+    compiled = digits("devices.cpu.cache.size=16 KiB", "devices.cpu.cache.ways=4")
+    assert lines_of_add(compiled, "add_3_out", Operation.CLEAN) == (0, 48)
+
+
+def lines_of_add(
+    compiled: Compiled, buffer: str, operation: Operation | None
+) -> tuple[float, float]:
+    """Return the lines of an addition before which an operation is done on a buffer."""
+    cost = cost_of(compiled)
+    before = (Maintenance("cpu", operation, buffer),) if operation else ()
+    lists = tuple(
+        tuple(replace(s, before=before) if s.operator == "add_3" else s for s in each)
+        for each in cost.lists
+    )
+    found = replace(cost, lists=lists).lines["add_3"].by_memory
+    loaded, written = found.get("sram", (0.0, 0.0))
+    return loaded, written
 
 
 def test_energy_of_a_cache_of_a_known_size_is_that_of_its_lines() -> None:
