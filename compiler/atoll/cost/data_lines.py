@@ -221,7 +221,7 @@ class _Walk:
             else:
                 streams.append(lines)
         found = dict.fromkeys(kept, Moved(0, 0))
-        for line, use in (*at_hand.items(), *_interleaved(streams)):
+        for line, use in (*at_hand.items(), *_interleave(streams)):
             moved = self._contents.touch(line, reads=use.reads, writes=use.writes)
             if any(moved):
                 found[use.buffer] = found[use.buffer].plus(moved)
@@ -278,7 +278,7 @@ class _Walk:
         return OperatorLines({name: each for name, each in found.items() if any(each)}, ran=False)
 
 
-def _interleaved(streams: Iterable[Mapping[int, _Use]]) -> Iterator[tuple[int, _Use]]:
+def _interleave(streams: Iterable[Mapping[int, _Use]]) -> Iterator[tuple[int, _Use]]:
     """Yield lines of buffers that a kernel goes through at the same time."""
     places = [
         ((number + 0.5) / len(each), line, use)

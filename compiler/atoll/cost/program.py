@@ -85,7 +85,8 @@ class ProgramCost:
             waits += round(stores_through(self._placed[name], self.graph, core, self.soc))
             waits = of_host(waits, core, self.soc)
             found[name] = replace(found[name], cycles=found[name].cycles + waits)
-        for step in (each for together in self.lists for each in together):
+        cached = self.lists if self.soc.cached_cpus else ()
+        for step in (each for together in cached for each in together):
             if cycles := self._maintaining(step):
                 before = found[step.operator]
                 found[step.operator] = replace(before, cycles=before.cycles + cycles)

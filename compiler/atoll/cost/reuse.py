@@ -122,8 +122,8 @@ def count_lines(
     count.block(function.body, ONCE)
     every = _Reuse(cache, count, "" if cache.write_back else "loads")
     stores = _Reuse(cache, count, "stores")
-    dirty = (stores.moved(), stores.touched()) if cache.write_back else ({}, {})
-    return Lines(every.moved(), every.touched(), *dirty)
+    dirty = (stores.count_moved(), stores.count_touched()) if cache.write_back else ({}, {})
+    return Lines(every.count_moved(), every.count_touched(), *dirty)
 
 
 @dataclass
@@ -231,15 +231,15 @@ class _Places(Count):
             return None
         match operation:
             case Operation.ADD:
-                return _added(a, b)
+                return _add_sums(a, b)
             case Operation.SUB:
-                return _added(a, _scaled(b, -1))
+                return _add_sums(a, _scale(b, -1))
             case Operation.MUL if not b.coefficients:
-                return _scaled(a, b.constant)
+                return _scale(a, b.constant)
             case Operation.MUL if not a.coefficients:
-                return _scaled(b, a.constant)
+                return _scale(b, a.constant)
             case Operation.DIV if not b.coefficients and b.constant:
-                return _scaled(a, 1 / b.constant)
+                return _scale(a, 1 / b.constant)
         return None
 
     def _mean(self, expr: Expr) -> float | None:
@@ -269,11 +269,11 @@ _MEANS: Mapping[Operation, Callable[[float, float], float | None]] = {
 }
 
 
-def _scaled(a: Sum, times: float) -> Sum:
+def _scale(a: Sum, times: float) -> Sum:
     return Sum(times * a.constant, {name: times * by for name, by in a.coefficients.items()})
 
 
-def _added(a: Sum, b: Sum) -> Sum:
+def _add_sums(a: Sum, b: Sum) -> Sum:
     names = {*a.coefficients, *b.coefficients}
     both = {name: a.coefficients.get(name, 0) + b.coefficients.get(name, 0) for name in names}
     return Sum(a.constant + b.constant, both)
@@ -297,24 +297,24 @@ class _Reuse:
         self._sizes, self._root, self._only = sizes, root, only
         self._allocates = cache.write_back
 
-    def moved(self) -> Mapping[str, float]:
+    def count_moved(self) -> Mapping[str, float]:
         """Return how many come in, by space."""
-        return self._moved(self._root)
+        return self._count_moved(self._root)
 
-    def touched(self) -> Mapping[str, float]:
+    def count_touched(self) -> Mapping[str, float]:
         """Return how many different ones there are."""
-        return self._touched(self._root, {})
+        return self._count_touched(self._root, {})
 
-    def _moved(self, level: Level) -> Mapping[str, float]:
+    def _count_moved(self, level: Level) -> Mapping[str, float]:
         """Return how many come in while a loop runs once."""
         fits, again = self._fitting(level), level.rounds
-        whole = self._touched(level, {level.variable: again})
+        whole = self._count_touched(level, {level.variable: again})
         if fits == 1:
             return whole
         found: defaultdict[str, float] = defaultdict(float)
         _add(found, self._lines(level.places, {}), again)
         for each in level.inner:
-            _add(found, self._moved(each), again)
+            _add(found, self._count_moved(each), again)
         for name, lines in found.items():
             share = max(fits, self._staying(level, name))
             found[name] = share * whole[name] + (1 - share) * lines
@@ -322,12 +322,12 @@ class _Reuse:
 
     def _staying(self, level: Level, space: str) -> float:
         """Return which share of lines stays because every round of an inner loop uses them."""
-        users = [each for each in level.inner if space in self._touched(each, {})]
+        users = [each for each in level.inner if space in self._count_touched(each, {})]
         if len(users) != 1 or space in self._lines(level.places, {}):
             return 0.0
         (inner,) = users
-        once = self._touched(inner, {})[space]
-        if self._touched(inner, {inner.variable: inner.rounds})[space] > once:
+        once = self._count_touched(inner, {})[space]
+        if self._count_touched(inner, {inner.variable: inner.rounds})[space] > once:
             return 0.0
         return max(self._fitting(inner), self._staying(inner, space))
 
@@ -337,8 +337,8 @@ class _Reuse:
         It is known in which sets whole spaces are; part of one begins in any set.
         """
         if id(level) not in self._fits:
-            touched = self._touched(level, {}, every=self._allocates)
-            crowded = self._touched(level, {}, every=self._allocates, crowded=True)
+            touched = self._count_touched(level, {}, every=self._allocates)
+            crowded = self._count_touched(level, {}, every=self._allocates, crowded=True)
             self._fits[id(level)] = self._share(touched, crowded)
         return self._fits[id(level)]
 
@@ -362,7 +362,7 @@ class _Reuse:
         share = fits / whole if whole else 1.0
         return 1.0 if share > 1 - _SURE else 0.0 if share < _SURE else share
 
-    def _touched(
+    def _count_touched(
         self, level: Level, varying: Varying, *, every: bool = False, crowded: bool = False
     ) -> Mapping[str, float]:
         """Return how many different lines a level touches while some variables vary.
@@ -378,7 +378,7 @@ class _Reuse:
         _add(found, self._lines(level.places, varying, every=every, crowded=crowded), share)
         for each in level.inner:
             inside = {**varying, each.variable: each.rounds}
-            _add(found, self._touched(each, inside, every=every, crowded=crowded), share)
+            _add(found, self._count_touched(each, inside, every=every, crowded=crowded), share)
         if crowded:
             return found
         return {name: min(lines, self._whole(name)) for name, lines in found.items()}

@@ -30,7 +30,7 @@ class Traffic:
         read: instructions included.
         written: bytes.
         cycles: of the host, that the memory's port needs for both.
-        basis: what instructions that are read rest on.
+        basis: what instructions that are read rest on, and lines of data caches.
     """
 
     memory: str
@@ -161,7 +161,9 @@ def _line_traffic(lines: OperatorLines, size: int, soc: ResolvedSoc) -> Iterator
         width = soc.memory(name).width
         for number, written in ((moved.loaded, False), (moved.written, True)):
             count = round(number)
-            yield _traffic(name, count * size, count * -(-size // width), written=written)
+            cycles = count * -(-size // width)
+            found = _traffic(name, count * size, cycles, written=written)
+            yield replace(found, basis=lines.basis)
 
 
 def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic]:

@@ -44,7 +44,7 @@ class Tally:
             for call in step.calls:
                 cpu = cores[call.device].cpu
                 spans = dict(_spans(call, compiled))
-                places = _kept(spans, compiled)
+                places = _places_of(spans, compiled)
                 lines = DataLines(cpu.cache, places, {}) if cpu.cache and cpu.cache.sets else None
                 part = _Part(cores[call.device].state, model, spans, lines)
                 self._begun.setdefault(which, []).append(part)
@@ -96,11 +96,11 @@ class _Part:
             },
             lines=self._state.lines - self._lines,
             instructions=self._state.instructions - self._instructions,
-            data=self._data and replace(self._data, moved=self._moved(counts)),
+            data=self._data and replace(self._data, moved=self._count_moved(counts)),
         )
         return self.run
 
-    def _moved(self, counts: Mapping[str, Sequence[int]]) -> Mapping[tuple[str, str], int]:
+    def _count_moved(self, counts: Mapping[str, Sequence[int]]) -> Mapping[tuple[str, str], int]:
         return {
             (way, buffer): number
             for buffer, numbers in counts.items()
@@ -109,7 +109,7 @@ class _Part:
         }
 
 
-def _kept(spans: Mapping[str, range], compiled: Compiled) -> Mapping[str, int]:
+def _places_of(spans: Mapping[str, range], compiled: Compiled) -> Mapping[str, int]:
     """Return the addresses of buffers of which a data cache keeps lines."""
     soc, placed = compiled.soc, compiled.plan.placements
     pools = ((name, soc.pool(placed[name].pool).region) for name in spans)
