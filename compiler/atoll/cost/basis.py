@@ -85,12 +85,15 @@ def _basis_of(soc: ResolvedSoc, names: frozenset[str]) -> str:
     return joint_basis(sources)
 
 
-def basis_of_operator(op: Operator, graph: Graph, soc: ResolvedSoc) -> str:
-    """Return what the cycles of a placed operator rest on."""
+def basis_of_operator(op: Operator, graph: Graph, soc: ResolvedSoc, *, lines: str = "") -> str:
+    """Return what the cycles of a placed operator rest on; see `source_of_operator`."""
     core = soc.device(op.device)
     if isinstance(core, Cpu) and runs_of(op, graph, core):
-        return source_of_operator(op, graph, core, soc).basis
+        return source_of_operator(op, graph, core, soc, lines).basis
     kernel = _kernel_basis(op, graph, core) if isinstance(core, Cpu) else ""
+    if lines and not kernel:
+        assert isinstance(core, Cpu)
+        kernel = source_of_operator(op, graph, core, soc, lines).basis
     sources = [kernel or basis_of(soc, op.devices)]
     if op.target and isinstance(core, Cpu):
         known = (times_of(core, name, op.kind, soc) for name in (op.target, ""))
@@ -183,7 +186,12 @@ def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
 
 
 def _timed_source(
-    core: Cpu, soc: ResolvedSoc, timing: Timing, how: str, band: tuple[float, float] | None
+    core: Cpu,
+    soc: ResolvedSoc,
+    timing: Timing,
+    how: str,
+    band: tuple[float, float] | None,
+    lines: str = "",
 ) -> Source:
     """Return what cycles rest on that are instructions times what these take on a core.
 
@@ -193,13 +201,18 @@ def _timed_source(
         timing: of the core.
         how: it is known which instructions run, `COUNTED` or `SIMULATED`.
         band: how far they may be off where all is as it was when that was measured.
+        lines: how it is known what lines of its data cache move; "" if it is not.
     """
     near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
     told = timing.waits or timing.cache
-    assumed = _uses_cache(core, soc) or (not told and further_latency(core, soc))
+    cached = _uses_cache(core, soc)
+    assumed = (cached and not lines) or (not told and further_latency(core, soc))
     basis = f"{how} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
+    if lines == COUNTED and how == SIMULATED:
+        basis += f", {COUNTED} x {timing.basis}"
     name = core.spec.name if how == COUNTED else f"{how} {core.spec.name}"
-    return Source(name, basis, Band(*band) if band and near and not assumed else None)
+    near = near and not (assumed or cached)
+    return Source(name, basis, Band(*band) if band and near else None)
 
 
 def _uses_cache(core: Cpu, soc: ResolvedSoc) -> bool:
@@ -233,20 +246,23 @@ def _emitter_band(emitter: object) -> Band | None:
 
 
 def source_of_operator(
-    op: Operator, graph: Graph, device: Cpu | Engine, soc: ResolvedSoc
+    op: Operator, graph: Graph, device: Cpu | Engine, soc: ResolvedSoc, lines: str = ""
 ) -> Source:
     """Return what a device's own cycles for an operator rest on, placed or not.
 
     The band is not known of what was not measured: kernels that nobody counted, code for other
-    targets, and activations in far memory.
+    targets, activations in far memory, and data caches. How it is known what lines of such a cache
+    move is `lines`, `COUNTED` or `SIMULATED`; "" where it is taken to have everything.
     """
     source, unmeasured = source_of(device, soc), False
     if isinstance(device, Cpu) and device.spec.timing and runs_of(op, graph, device):
         timing = device.spec.timing
-        source = _timed_source(device, soc, timing, SIMULATED, timing.simulated_band)
+        source = _timed_source(device, soc, timing, SIMULATED, timing.simulated_band, lines)
     elif isinstance(device, Cpu):
         if basis := _kernel_basis(op, graph, device):
             return Source(f"{op.kind} {source.name}", basis, None)
+        if lines and device.spec.timing:
+            return _timed_source(device, soc, device.spec.timing, COUNTED, None, lines)
         if source.band and op.kind not in COMPARED:
             source = replace(source, name=f"{op.kind} {source.name}", band=OTHER_BAND)
         unmeasured = bool(op.target)

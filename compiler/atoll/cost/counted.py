@@ -108,9 +108,18 @@ def core_to_count(op: Operator, graph: Graph, core: Cpu) -> Cpu | None:
         return core
     if is_counted(core) and _kernel_counts(op, graph, core):
         return core
-    instructions = instruction_set(MEASURED_ISA)
-    measured = replace(core, spec=_measured_spec(), instructions=instructions, unit=None)
+    measured = _stand_in_for(core)
     return measured if _kernel_counts(op, graph, measured) else None
+
+
+def timed_core(core: Cpu) -> Cpu:
+    """Return a core of which it is known what instructions take: itself, or the measured one."""
+    return core if is_counted(core) else _stand_in_for(core)
+
+
+def _stand_in_for(core: Cpu) -> Cpu:
+    instructions = instruction_set(MEASURED_ISA)
+    return replace(core, spec=_measured_spec(), instructions=instructions, unit=None)
 
 
 @cache

@@ -287,7 +287,8 @@ class _Account:
             for name, cycles in worked.items()
             if cycles
         }
-        caching = [core.name for core in self._soc.cpus if core.name in op.devices and core.cache]
+        cores = (core for core in self._soc.cpus if core.name in op.devices and core.cache)
+        caching = [core.name for core in cores if op.name not in self._cost.lines]
         memories = {each.memory: self._accesses(each, caching) for each in work.traffic}
         used: list[Part] = [*map(self._soc.device, devices), *map(self._soc.memory, memories)]
         stated = [each.energy.basis for each in used if each.energy]

@@ -8,7 +8,6 @@ from typing import Any
 from atoll.cost.around import after_cycles, before_cycles
 from atoll.cost.bands import Band, Parts, add_parts, joint_band
 from atoll.cost.basis import (
-    basis_of_operator,
     driver_source,
     joint_basis,
     stands_in,
@@ -177,7 +176,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     layers = tuple(_layers(cost))
     devices = [name for layer in layers for name in layer.devices]
     used = {soc.host, *devices}
-    before, after = before_cycles(soc, models), after_cycles(soc)
+    before, after = before_cycles(soc, models), after_cycles(soc) + cost.closing_cycles
     layer_cycles = sum(layer.cycles for layer in layers)
     between = max(0, cost.sequential - layer_cycles)
     around = {driver_source(soc): before + between + after}
@@ -230,7 +229,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             begin=cost.timeline.begins[op.name],
             end=cost.timeline.ends[op.name],
             cycles=each.cycles,
-            basis=basis_of_operator(op, cost.graph, cost.soc),
+            basis=cost.basis_of(op),
             sources=cost.sources[op.name],
             bound=each.bound,
             macs=macs[op.name],

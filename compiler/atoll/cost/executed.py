@@ -79,7 +79,7 @@ Weight = NDArray[np.float64]
 
 Values = NDArray[np.int64]
 
-_ONCE: Weight = np.ones(())
+ONCE: Weight = np.ones(())
 
 
 class UncountableError(Exception):
@@ -133,15 +133,15 @@ def count_executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Exec
     Raises:
         UncountableError: a loop's end rests on data, or the kernel calls C or takes from a heap.
     """
-    count = _Count({each.name: each for each in library})
+    count = Count({each.name: each for each in library})
     count.kept |= {each.name for each in function.buffers if each.direction is Direction.READ}
-    count.block(function.body, _ONCE)
+    count.block(function.body, ONCE)
     return Executed(dict(count.found), dict(count.reads), dict(count.writes), count.nests[0][0])
 
 
 @dataclass
-class _Count:
-    """What was found, and what is known where the walk is.
+class Count:
+    """Walks through a kernel: what was found, and what is known where the walk is.
 
     Attributes:
         reads, writes: what reads or writes a buffer, by buffer.
@@ -239,14 +239,7 @@ class _Count:
         nest, copies = self.nests[-1]
         if moved := _moves(loop):
             nest.code[f"{moved}_loops"] += copies
-            alike = self._alike(loop) if moved in COPIED_BYTES else 0
-            parts = ((f"{moved}_loops", entered), (moved, rounds * (1 - alike)))
-            for what, count in (*parts, (f"{ALIKE}{moved}", rounds * alike)):
-                if count:
-                    self.found[what] += count
-                    source, target = _source_and_target(loop.body)
-                    self.reads[source, what] += count
-                    self.writes[target, what] += count
+            self._move(loop, moved, entered, rounds)
             return
         way = ""
         if _rounds(loop) * _size(loop.body, self.sizes) <= UNROLLED:
@@ -265,6 +258,17 @@ class _Count:
         if not way and nest.held > HELD:
             self.found[SPILLED] += (nest.held - HELD) * rounds
         self.axes = axes
+
+    def _move(self, loop: For, moved: str, entered: float, rounds: float) -> None:
+        """Count a loop that only fills or copies."""
+        alike = self._alike(loop) if moved in COPIED_BYTES else 0
+        parts = ((f"{moved}_loops", entered), (moved, rounds * (1 - alike)))
+        for what, count in (*parts, (f"{ALIKE}{moved}", rounds * alike)):
+            if count:
+                self.found[what] += count
+                source, target = _source_and_target(loop.body)
+                self.reads[source, what] += count
+                self.writes[target, what] += count
 
     def _alike(self, loop: For) -> float:
         """Return how many of the copies of a loop go by words.
@@ -402,9 +406,9 @@ class _Count:
         known = {name: each.value for name, each in given.items() if isinstance(each, Const)}
         key = (call.function, *known.items())
         if key not in self.calls:
-            inner = _Count(self.functions)
+            inner = Count(self.functions)
             inner.values |= {name: np.asarray(value, np.int64) for name, value in known.items()}
-            inner.block(function.body, _ONCE)
+            inner.block(function.body, ONCE)
             self.calls[key] = inner.found
         for what, count in self.calls[key].items():
             self._add(what, depth, count)

@@ -41,6 +41,12 @@ def runs_of(op: Operator, graph: Graph, core: Cpu) -> tuple[KernelRun, ...]:
     return core.ran.get(key_of(op, graph, core), ())
 
 
+def runs_of_placed(op: Operator, graph: Graph, soc: ResolvedSoc) -> tuple[KernelRun, ...]:
+    """Return what ran of an operator on its device, () if that is no core or did not run."""
+    device = soc.device(op.device)
+    return runs_of(op, graph, device) if isinstance(device, Cpu) else ()
+
+
 def with_runs(soc: ResolvedSoc, runs: Runs) -> ResolvedSoc:
     """Return a chip whose cores know what kernels ran: the same one if that is nothing new."""
     if all(each.ran == runs for each in soc.cpus):

@@ -115,10 +115,19 @@ def cost_parts(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, cyc
 
 
 def parts_of(
-    op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, cycles: int, own: int
+    op: Operator,
+    graph: Graph,
+    device: Device,
+    soc: ResolvedSoc,
+    cycles: int,
+    own: int,
+    lines: str = "",
 ) -> Parts:
-    """Return the same where it is known what a device itself takes; a driver is the host's."""
+    """Return the same where it is known what a device itself takes; a driver is the host's.
+
+    On `lines` of a data cache see `source_of_operator`.
+    """
     assert isinstance(device, Cpu | Engine)
     own = min(own, cycles)
     host = {driver_source(soc): cycles - own} if cycles > own else NO_PARTS
-    return add_parts({source_of_operator(op, graph, device, soc): own}, host)
+    return add_parts({source_of_operator(op, graph, device, soc, lines): own}, host)

@@ -2,11 +2,16 @@
 """What a placed and planned network takes: each operator, and the whole program."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 
 from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.basis import basis_of_operator
 from atoll.cost.contention import Work, turns, work_of
+from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator, stores_through
+from atoll.cost.kernel_runs import runs_of_placed
 from atoll.cost.lists import in_list
+from atoll.cost.maintenance import maintenance_cycles
 from atoll.cost.network import cost_by_operator
 from atoll.cost.operators import parts_of
 from atoll.cost.spent import Spent, of_host
@@ -14,9 +19,11 @@ from atoll.cost.timeline import Timeline, between_cycles, timeline_of
 from atoll.cost.traffic import traffic_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
+from atoll.ir.maintenance import Maintenance
+from atoll.ir.statements import PrimFunc
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
 from atoll.records import dataclass
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +42,9 @@ class ProgramCost:
         jobs: of operators on engines, by operator.
         copies: for each constant that repeats another, the one that stands for both.
         pools: of each buffer of the plan.
+        addresses: likewise, on the bus.
+        functions: kernels and what they call, by name.
+        closing: what the host does to its data cache when all operators have ended.
         homes: the pool of the constants that an engine reads for each of its operators.
         used: bytes of each pool that the plan uses.
     """
@@ -46,6 +56,9 @@ class ProgramCost:
     jobs: Mapping[str, Job]
     copies: Mapping[str, str]
     pools: Mapping[str, str]
+    addresses: Mapping[str, int]
+    functions: Mapping[str, PrimFunc]
+    closing: Sequence[Maintenance]
     homes: Mapping[str, str]
     used: Mapping[str, int]
 
@@ -65,7 +78,60 @@ class ProgramCost:
                     first=step is first,
                     last=step is further[-1],
                 )
+        for name, lines in self.lines.items():
+            core = self.soc.device(self._placed[name].device)
+            assert isinstance(core, Cpu)
+            waits = line_cycles(lines, core, self.soc)
+            waits += round(stores_through(self._placed[name], self.graph, core, self.soc))
+            waits = of_host(waits, core, self.soc)
+            found[name] = replace(found[name], cycles=found[name].cycles + waits)
+        cached = self.lists if self.soc.cached_cpus else ()
+        for step in (each for together in cached for each in together):
+            if cycles := self._maintaining(step):
+                before = found[step.operator]
+                found[step.operator] = replace(before, cycles=before.cycles + cycles)
         return found
+
+    def _maintaining(self, step: Step) -> int:
+        """Return what cores take to maintain their caches around a step; runs have that in them."""
+        op, operations = self._placed[step.operator], (*step.before, *step.after)
+        if not operations:
+            return 0
+        ran = {step.device} if runs_of_placed(op, self.graph, self.soc) else set[str]()
+        return self._maintenance(each for each in operations if each.core not in ran)
+
+    def _maintenance(self, operations: Iterable[Maintenance]) -> int:
+        operations, cycles = tuple(operations), 0
+        for core in self.soc.cached_cpus if operations else ():
+            assert core.cache
+            lines = {
+                each.buffer: self._lines_of(each.buffer, core.cache.line) for each in operations
+            }
+            cycles += of_host(maintenance_cycles(operations, core, lines, self.soc), core, self.soc)
+        return cycles
+
+    def _lines_of(self, buffer: str, line: int) -> int:
+        begin = self.addresses[buffer]
+        return -(-(begin + self.sizes[buffer]) // line) - begin // line
+
+    @property
+    def closing_cycles(self) -> int:
+        """What the host takes for its data cache when all operators have ended."""
+        return self._maintenance(self.closing)
+
+    @cached_property
+    def lines(self) -> Mapping[str, OperatorLines]:
+        """What operators move between data caches of a known size and memories, by name."""
+        return lines_by_operator(self)
+
+    @cached_property
+    def _placed(self) -> Mapping[str, Operator]:
+        return {op.name: op for op in self.graph.operators}
+
+    def basis_of(self, op: Operator) -> str:
+        """Return what the cycles of an operator rest on."""
+        lines = self.lines.get(op.name)
+        return basis_of_operator(op, self.graph, self.soc, lines=lines.basis if lines else "")
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -107,7 +173,9 @@ class ProgramCost:
         for op in self.graph.operators:
             each, device = self.spent[op.name], self.soc.device(op.device)
             own = of_host(each.busy.cycles, device, self.soc) if each.busy else each.cycles
-            found[op.name] = parts_of(op, self.graph, device, self.soc, each.cycles, own)
+            lines = self.lines.get(op.name)
+            known = lines.basis if lines else ""
+            found[op.name] = parts_of(op, self.graph, device, self.soc, each.cycles, own, known)
         return found
 
     @property
@@ -129,7 +197,7 @@ class ProgramCost:
 
     def runs(self) -> Iterator[tuple[Step, Operator, bool]]:
         """Yield the steps that begin an operator, and whether its engine goes on by itself."""
-        operators = {op.name: op for op in self.graph.operators}
+        operators = self._placed
         for together in self.lists:
             for step in together:
                 if not isinstance(step.action, AcceleratorWait):

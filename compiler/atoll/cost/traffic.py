@@ -9,6 +9,7 @@ from atoll.cost.basis import MEASURED, basis_of, basis_of_operator, joint_basis
 from atoll.cost.copies import speed_of
 from atoll.cost.counted import cached_fetches, core_to_count, counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
+from atoll.cost.data_lines import OperatorLines
 from atoll.cost.kernel_runs import runs_of
 from atoll.cost.spent import Spent
 from atoll.ir.busy import Busy
@@ -29,7 +30,7 @@ class Traffic:
         read: instructions included.
         written: bytes.
         cycles: of the host, that the memory's port needs for both.
-        basis: what instructions that are read rest on.
+        basis: what instructions that are read rest on, and lines of data caches.
     """
 
     memory: str
@@ -66,6 +67,8 @@ class Program(Protocol):
     def pools(self) -> Mapping[str, str]: ...  # noqa: D102
     @property
     def spent(self) -> Mapping[str, Spent]: ...  # noqa: D102
+    @property
+    def lines(self) -> Mapping[str, OperatorLines]: ...  # noqa: D102
 
 
 def traffic_of(cost: Program, step: Step, op: Operator, *, goes_on: bool) -> tuple[Traffic, ...]:
@@ -124,7 +127,8 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
     """Yield what a core moves, an element in a cycle, or as many as fill the port with vectors.
 
     Windows read an element of the first input for each tap, and a weight; what the compiler made,
-    such as multipliers, is read once for each result.
+    such as multipliers, is read once for each result. Of memory that a data cache of a known size
+    may keep, lines count, and what is stored through it.
     """
     graph, soc = cost.graph, cost.soc
     device = soc.device(op.device)
@@ -134,7 +138,14 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
     taps = features["macs"] or made * features.get("kernel_h", 1) * features.get("kernel_w", 1)
     often = dict.fromkeys(op.inputs[: 2 if features["macs"] else 1], taps)
     stored = {_buffer_of(name, cost): name for name in filter(None, (*op.inputs, *op.outputs))}
+    lines, held = cost.lines.get(op.name), True
+    if lines and isinstance(device, Cpu) and device.cache:
+        held = device.cache.write_back
+        yield from _line_traffic(lines, device.cache.line, soc)
     for buffer, size, written in _touched_buffers(step, cost):
+        through = written and not held
+        if lines and soc.is_kept(soc.pool(cost.pools[buffer]).region) and not through:
+            continue
         tensor = graph.tensor(stored[buffer]) if buffer in stored else None
         item = ITEM_BYTES[tensor.dtype] if tensor else 4
         count = made
@@ -143,6 +154,16 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
         memory = soc.memory(soc.pool(cost.pools[buffer]).region.memory)
         at_once = max(1, memory.width // item) if vectors else 1
         yield _traffic(memory.name, count * item, -(-count // at_once), written=written)
+
+
+def _line_traffic(lines: OperatorLines, size: int, soc: ResolvedSoc) -> Iterator[Traffic]:
+    for name, moved in lines.by_memory.items():
+        width = soc.memory(name).width
+        for number, written in ((moved.loaded, False), (moved.written, True)):
+            count = round(number)
+            cycles = count * -(-size // width)
+            found = _traffic(name, count * size, cycles, written=written)
+            yield replace(found, basis=lines.basis)
 
 
 def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic]:

@@ -11,6 +11,7 @@ from atoll.description.fields import (
     Access,
     Address,
     CacheLine,
+    CacheWays,
     ChipName,
     CompileCommand,
     Described,
@@ -43,6 +44,17 @@ class Cache(Described):
         default=True,
         strict=True,
         description="Stores stay in the cache until their line is cleaned or evicted.",
+    )
+    size: PositiveSize | None = Field(
+        default=None,
+        description="Its bytes: a power of two of sets, each of 'ways' lines. With it, estimates "
+        "count the lines that come and go.",
+        examples=["16 KiB"],
+    )
+    ways: CacheWays | None = Field(
+        default=None,
+        description="Lines of each set, of which the one used longest ago makes room.",
+        examples=["4"],
     )
 
 

@@ -294,6 +294,7 @@ Bandwidth = Annotated[int, *number(1, 256)]
 Delay = Annotated[int, *number(0, 1024)]
 Banks = Annotated[int, BeforeValidator(_number(1, 16, power=True)), _powers(1, 16)]
 CacheLine = Annotated[int, BeforeValidator(_number(8, 256, power=True)), _powers(8, 256)]
+CacheWays = Annotated[int, *number(1, 64)]
 Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]
 
 Access = Literal["rw", "ro", "none"]

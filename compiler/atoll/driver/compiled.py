@@ -153,6 +153,9 @@ def _cost_at_any_speed(compiled: Compiled) -> ProgramCost:
         jobs=compiled.jobs,
         copies=compiled.copies,
         pools={name: place.pool for name, place in plan.placements.items()},
+        addresses={name: plan.address(name) for name in plan.placements},
+        functions=compiled.module.by_name,
+        closing=entry.after,
         homes=compiled.homes,
         used={name: each.used for name, each in plan.use.items()},
     )

@@ -6,7 +6,7 @@ from typing import get_args
 
 from atoll.description.core import EXTRAS, LOCAL_SIZE, Core, CycleClass, Interrupts
 from atoll.description.core_files import CoreDescription
-from atoll.description.devices import Cpu
+from atoll.description.devices import Cache, Cpu
 from atoll.description.faults import note
 from atoll.description.fields import BandOf
 from atoll.description.remedies import remove
@@ -67,6 +67,8 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             remedy=remove("devices", name, "cache")
             + ("" if core.interrupts.controller in WITHOUT_ZICBOM else _OF_ITS_FILE),
         )
+    if cpu.cache is not None:
+        _check_sets(draft, name, cpu.cache)
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
@@ -80,6 +82,30 @@ def _is_maintained(core: Core, cpu: Cpu) -> bool:
     if core.interrupts.controller in WITHOUT_ZICBOM:
         return False
     return core.cache is not None and core.cache == MAINTAINED.get(cpu.isa[:4])
+
+
+def _check_sets(draft: Draft, name: str, cache: Cache) -> None:
+    """Note a data cache of which only half is said, or that has no whole power of two of sets."""
+    if (cache.size is None) is not (cache.ways is None):
+        said, lacks = ("ways", "size") if cache.size is None else ("size", "ways")
+        draft.faults.add(
+            "E250",
+            f"the data cache of '{name}' has '{said}' and no '{lacks}'",
+            at=draft.where.at("devices", name, "cache", said),
+            remedy=remove("devices", name, "cache", said) + f", or write '{lacks}' too",
+        )
+    elif cache.size is not None and cache.ways is not None:
+        each = cache.line * cache.ways
+        sets, rest = divmod(cache.size, each)
+        if rest or sets.bit_count() != 1:
+            right = each * 2 ** max(0, sets.bit_length() - 1)
+            draft.faults.add(
+                "E250",
+                f"the data cache of '{name}' has no power of two of sets of {cache.ways} lines of "
+                f"{cache.line} bytes",
+                at=draft.where.at("devices", name, "cache", "size"),
+                remedy=f"write 'size: {right}', for example",
+            )
 
 
 def _check_abi(draft: Draft, name: str, cpu: Cpu) -> None:

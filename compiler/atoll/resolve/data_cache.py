@@ -11,7 +11,16 @@ class Cache:
     Attributes:
         line: bytes that it takes in and writes back at once.
         write_back: stores stay in it until their line is cleaned or evicted.
+        size: its bytes; None if that is not said.
+        ways: lines of each set; None if `size` is.
     """
 
     line: int
     write_back: bool
+    size: int | None = None
+    ways: int | None = None
+
+    @property
+    def sets(self) -> int:
+        """How many sets it has, 0 if nobody said how large it is."""
+        return self.size // (self.line * self.ways) if self.size and self.ways else 0

@@ -8,6 +8,7 @@ from atoll.description.patterns import PatternStep
 from atoll.diagnostics.errors import SourceLoc
 from atoll.program.steps import Program
 from atoll.records import dataclass
+from atoll.resolve.data_cache import Cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,22 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class DataLines:
+    """Lines of a data cache, where these and the addresses of buffers are so.
+
+    Attributes:
+        cache: which.
+        places: addresses of buffers of which it may keep lines.
+        moved: by ``in`` or ``out`` and one of these buffers, or "" of other memory; those that
+            became dirty count as out, though they leave later.
+    """
+
+    cache: Cache
+    places: Mapping[str, int]
+    moved: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
 class KernelRun:
     """What one core ran for a kernel, or for its part of one, on the instruction-set simulator.
 
@@ -136,12 +153,14 @@ class KernelRun:
         accesses: of buffers, by ``load`` or ``store`` and buffer; "" is memory of its own.
         lines: that its instruction cache took from memory; 0 without one.
         instructions: all of them.
+        data: lines of its data cache; None without one whose size is known.
     """
 
     classes: tuple[int, ...]
     accesses: Mapping[tuple[str, str], int]
     lines: int
     instructions: int
+    data: DataLines | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -278,7 +278,7 @@ def _note_runs(name: str, soc: ResolvedSoc, graphs: Sequence[Graph]) -> Mapping[
 
 def _note_run(run: KernelRun) -> Mapping[str, Any]:
     accesses = [(*which, number) for which, number in run.accesses.items()]
-    return {**asdict(run), "accesses": accesses}
+    return {**asdict(replace(run, data=None)), "accesses": accesses}
 
 
 def _read_run(noted: Mapping[str, Any]) -> KernelRun:

@@ -29,6 +29,7 @@ void atoll_iss_cache_on(Core* core, int forgotten) { core->cache->turn_on(forgot
 
 // The core cleans or invalidates the line of an address.
 void atoll_iss_maintain(Core* core, uint32_t address, int cleans) {
+  if (core->counted) core->counted->maintain(address, cleans != 0);
   if (!core->cache) return;
   if (!cleans) {
     core->cache->invalidate(address);

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chip's memories as one core sees them: through its data cache, if it has one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from atoll.resolve.memory_views import on_bus, shows_memory
-from atoll.resolve.soc import Cache, Cpu, ResolvedSoc
+from atoll.resolve.soc import Cache, Cpu, Memory, ResolvedSoc
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import PAGE, HostMemory
 from atoll_sim.iss.native import CoreState, IssModel
@@ -51,6 +51,9 @@ class CoreMemory:
         self._view = _view(cpu.cache, model, state, self._uncached) if cpu.cache else None
         if cpu.cache and cpu.spec.cache != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
+        if cpu.cache and cpu.cache.sets:
+            spans = _spans((m for m in model.soc.memories if m.cached), self._uncached)
+            model.count_lines(state, cpu.cache, spans)
 
     def word(self, address: int) -> int:
         """Return the word that the core sees at an address of its own."""
@@ -120,13 +123,19 @@ def _view(cache: Cache, model: IssModel, state: CoreState, uncached: Sequence[ra
     cached = tuple(each for each in soc.memories if each.cached and each.kind == "ram")
     view = HostMemory(replace(soc, memories=cached))
     model.give_cache(state, cache)
-    for each in cached:
+    for span in _spans(cached, uncached):
+        model.cover(state, span, view.pointer(span.start))
+    return view
+
+
+def _spans(memories: Iterable[Memory], uncached: Sequence[range]) -> Iterator[range]:
+    """Yield what is in memories and not in `uncached`."""
+    for each in memories:
         begin = each.origin
         for hole in (
             *(span for span in uncached if begin <= span.start < each.end),
             range(each.end, each.end),
         ):
             if begin < hole.start:
-                model.cover(state, range(begin, hole.start), view.pointer(begin))
+                yield range(begin, hole.start)
             begin = hole.stop
-    return view

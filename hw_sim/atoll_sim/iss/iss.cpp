@@ -84,10 +84,14 @@ void fetch(Core& core, uint32_t first, uint32_t end) {
 }
 
 // Count an access of the spans that are watched.
-void touch(Core& core, uint32_t address, bool writes) {
+void touch(Core& core, uint32_t address, uint32_t size, bool writes) {
+  CountedCache::Moved moved;
+  if (core.counted) moved = core.counted->access(address, size, writes);
   for (Touched& each : core.touched) {
     if (address - each.first >= each.size) continue;
-    ++each.accesses[writes];
+    ++each.counts[writes];
+    each.counts[2] += moved.in;
+    each.counts[3] += moved.out;
     return;
   }
 }
@@ -307,10 +311,17 @@ void atoll_iss_touches(Core* core, const uint32_t* spans, uint32_t number) {
   for (uint32_t each = 0; each < 2 * number; each += 2) core->touched.push_back({spans[each], spans[each + 1]});
 }
 
-// How often each of these spans was read and written.
-void atoll_iss_touched(const Core* core, uint64_t* accesses) {
-  for (const Touched& each : core->touched) accesses = std::copy_n(each.accesses.begin(), 2, accesses);
+// What was counted of each of these spans.
+void atoll_iss_touched(const Core* core, uint64_t* counts) {
+  for (const Touched& each : core->touched) counts = std::copy_n(each.counts.begin(), each.counts.size(), counts);
 }
+
+// From now on, count lines of the core's data cache; it works on spans that follow.
+void atoll_iss_lines(Core* core, uint32_t line, uint32_t ways, uint32_t sets, int write_back) {
+  core->counted.emplace(line, ways, sets, write_back != 0);
+}
+
+void atoll_iss_lines_of(Core* core, uint32_t first, uint32_t last) { core->counted->cover(first, last); }
 
 // The core left its block before the instruction at `where`.
 void atoll_iss_left(Core* core, uint64_t where) {
@@ -401,7 +412,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
   }
   if (found && core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
-    touch(core, address, writes);
+    touch(core, address, static_cast<uint32_t>(size), writes);
     through_caches(core, address, static_cast<uint32_t>(size), writes, &value);
     return;
   }

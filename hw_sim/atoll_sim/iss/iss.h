@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "counted_cache.h"
 #include "data_cache.h"
 #include "instruction_class.h"
 #include "instruction_needs.h"
@@ -41,11 +42,12 @@ struct Counts {
   uint32_t cycles = 0;
 };
 
-// Bytes of the bus, and how often a core read and wrote there.
+// Bytes of the bus, how often a core read and wrote there, and the lines of its data cache that came in and
+// became dirty.
 struct Touched {
   uint32_t first;
   uint32_t size;
-  std::array<uint64_t, 2> accesses{};
+  std::array<uint64_t, 4> counts{};
 };
 
 // Code between two jumps, as it was translated.
@@ -105,6 +107,7 @@ struct Core {
   uint32_t line = 0;               // bytes of a line of its instruction cache; 0: these are not counted
   std::vector<uint32_t> held;      // which line is at each place of it
   std::vector<Touched> touched;
+  std::optional<CountedCache> counted;  // its data cache, where its lines are counted
 
   // Its time, in cycles of the host.
   uint64_t host_time() const { return clock == host_clock ? time : time * host_clock / clock; }

@@ -3,7 +3,7 @@
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from atoll.cost.counted import CLASSES
@@ -26,7 +26,10 @@ SOURCES = (
     MODEL / "monitor.cpp",
     *shadow.SOURCES,
 )
-OWN_HEADERS = ("data_cache", "instruction_class", "instruction_needs", "iss", "protection")
+OWN_HEADERS = (
+    *("counted_cache", "data_cache", "instruction_class", "instruction_needs", "iss"),
+    "protection",
+)
 HEADERS = (
     *shadow.HEADERS,
     *(HERE / f"{name}.h" for name in OWN_HEADERS),
@@ -266,11 +269,24 @@ class IssModel(Model):
         words = (ctypes.c_uint32 * len(numbers))(*numbers)
         self.library.atoll_iss_touches(ctypes.byref(core), words, ctypes.c_uint32(len(spans)))
 
-    def touches(self, core: CoreState, number: int) -> Sequence[tuple[int, int]]:
-        """Return how often a core read and wrote each of the spans that are counted."""
-        found = (ctypes.c_uint64 * (2 * number))()
+    def touches(self, core: CoreState, number: int) -> Sequence[tuple[int, ...]]:
+        """Return what was counted of each of the spans.
+
+        That is how often the core read and wrote it, and the lines that came into its data cache
+        and became dirty there.
+        """
+        found = (ctypes.c_uint64 * (4 * number))()
         self.library.atoll_iss_touched(ctypes.byref(core), found)
-        return [*zip(found[::2], found[1::2], strict=True)]
+        return [tuple(found[first : first + 4]) for first in range(0, len(found), 4)]
+
+    def count_lines(self, core: CoreState, cache: Cache, spans: Iterable[range]) -> None:
+        """Count lines of a core's data cache from now on; it works on `spans`."""
+        assert cache.ways
+        numbers = map(ctypes.c_uint32, (cache.line, cache.ways, cache.sets))
+        self.library.atoll_iss_lines(ctypes.byref(core), *numbers, int(cache.write_back))
+        for each in spans:
+            ends = map(ctypes.c_uint32, (each.start, each.stop - 1))
+            self.library.atoll_iss_lines_of(ctypes.byref(core), *ends)
 
     def uncount(self, core: CoreState, address: int) -> None:
         """Take back what was counted for instructions from `address` on: they did not run."""

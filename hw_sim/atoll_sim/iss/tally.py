@@ -2,19 +2,20 @@
 """What cores run for each operator, from its begin event to its end event."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from atoll.driver.pipeline import Compiled
 from atoll.ir.actions import CoreCall
 from atoll.protocol import Trace, TraceEvent
-from atoll.resolve.specs import KernelRun
+from atoll.resolve.specs import DataLines, KernelRun
 from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.native import CoreState, IssModel
 
 if TYPE_CHECKING:
     from atoll.cost.kernel_runs import Which
 
-ACCESSES = ("load", "store")
+ACCESSES, LINES = ("load", "store"), ("in", "out")
 
 
 class Tally:
@@ -41,7 +42,11 @@ class Tally:
             compiled = self._models[turn]
             step = next(s for s in compiled.module.entry.steps if s.number == trace.operator)
             for call in step.calls:
-                part = _Part(cores[call.device].state, model, dict(_spans(call, compiled)))
+                cpu = cores[call.device].cpu
+                spans = dict(_spans(call, compiled))
+                places = _places_of(spans, compiled)
+                lines = DataLines(cpu.cache, places, {}) if cpu.cache and cpu.cache.sets else None
+                part = _Part(cores[call.device].state, model, spans, lines)
                 self._begun.setdefault(which, []).append(part)
                 if call.device == compiled.soc.host:
                     part.begin()
@@ -61,8 +66,14 @@ class Tally:
 class _Part:
     """What one core runs for an operator: `run`, once it has ended."""
 
-    def __init__(self, state: CoreState, model: IssModel, spans: Mapping[str, range]) -> None:
-        self._state, self._model, self._spans = state, model, spans
+    def __init__(
+        self,
+        state: CoreState,
+        model: IssModel,
+        spans: Mapping[str, range],
+        lines: DataLines | None,
+    ) -> None:
+        self._state, self._model, self._spans, self._data = state, model, spans, lines
         self.run: KernelRun | None = None
 
     def begin(self) -> None:
@@ -74,18 +85,35 @@ class _Part:
     def end(self) -> KernelRun:
         """Return what it was."""
         touched = self._model.touches(self._state, len(self._spans) + 1)
+        counts = dict(zip((*self._spans, ""), touched, strict=True))
         self.run = KernelRun(
             classes=tuple(now - then for now, then in zip(self._state.ran, self._ran, strict=True)),
             accesses={
                 (access, buffer): number
-                for buffer, numbers in zip((*self._spans, ""), touched, strict=True)
-                for access, number in zip(ACCESSES, numbers, strict=True)
+                for buffer, numbers in counts.items()
+                for access, number in zip(ACCESSES, numbers[:2], strict=True)
                 if number
             },
             lines=self._state.lines - self._lines,
             instructions=self._state.instructions - self._instructions,
+            data=self._data and replace(self._data, moved=self._count_moved(counts)),
         )
         return self.run
+
+    def _count_moved(self, counts: Mapping[str, Sequence[int]]) -> Mapping[tuple[str, str], int]:
+        return {
+            (way, buffer): number
+            for buffer, numbers in counts.items()
+            for way, number in zip(LINES, numbers[2:], strict=True)
+            if number
+        }
+
+
+def _places_of(spans: Mapping[str, range], compiled: Compiled) -> Mapping[str, int]:
+    """Return the addresses of buffers of which a data cache keeps lines."""
+    soc, placed = compiled.soc, compiled.plan.placements
+    pools = ((name, soc.pool(placed[name].pool).region) for name in spans)
+    return {name: spans[name].start for name, region in pools if soc.is_kept(region)}
 
 
 def _spans(call: CoreCall, compiled: Compiled) -> Iterator[tuple[str, range]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from rich.console import Console
+from tests.cached_chips import CORTEX_M7
 
 import atoll
 from atoll.cost.basis import weakest
@@ -305,17 +306,18 @@ def test_bytes_are_those_of_the_traffic() -> None:
         }
 
 
-def test_hits_in_a_data_cache_are_not_known() -> None:
+def test_hits_in_a_data_cache_of_no_known_size_are_not_known() -> None:
     """A Cortex-M7 keeps what is in flash, and nothing of its tightly coupled memory."""
     memory = {"source": "s", "read_pj_per_byte": 2, "write_pj_per_byte": 3}
-    soc = atoll.load_soc("stm32h747").with_(
-        {f"memories.{m}.energy": memory for m in ("flash1", "dtcm")}
+    usual = {key: value for each in CORTEX_M7 for key, value in [each.split("=")]}
+    soc = atoll.load_soc("lagoon").with_(
+        usual | {f"memories.{m}.energy": memory for m in ("flash", "dtcm")}
     )
-    network = atoll.estimate(compiled("stm32h747"), soc=soc).network
-    assert "hits in the data cache of cm7" in network.energy_lacks
+    network = atoll.estimate(atoll.compile(soc, DIGITS, accelerators=False)).network
+    assert "hits in the data cache of cpu" in network.energy_lacks
     for each in network.to_json()["energy"]["by_layer"]:
-        assert each["memories_pj"]["flash1"] is None
-        assert each["memories_pj"]["dtcm"] > 0
+        assert each["memories_pj"]["flash"] is None
+        assert each["memories_pj"].get("dtcm", 1) > 0
 
 
 def described(folder: Path, device: str, **keys: Any) -> Device:

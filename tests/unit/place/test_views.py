@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tests.effort import cases
 
 from atoll.artifacts.samples import random_sample
+from atoll.codegen.c.source import emit_sources
+from atoll.codegen.llvm import emit_objects
 from atoll.diagnostics.errors import PlacementError
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
@@ -22,6 +24,7 @@ from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.reach.candidates import candidate_pools, needs_of
+from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
@@ -167,3 +170,22 @@ def test_p3_a_copy_for_a_reshape_that_is_gone_goes_too() -> None:
     graph = with_views(placed, twin)
     assert [op.name for op in graph.operators] == ["quantize_0", "quantize_3"]
     assert storages(graph)["c"] == "a"
+
+
+def test_for_a_view_nothing_is_generated() -> None:
+    """So nothing runs, and nothing is what it is estimated to take."""
+    digits = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+    compiled = compile_file(LAGOON, digits, BuildOptions(accelerators=False))
+    view, source = "reshape_7", "average_pool_2d_6_out"
+    operators = {op.name: op for op in compiled.network.operators}
+    assert operators[view].inputs == (source,)
+    assert compiled.graph.storage(operators[view].outputs[0]) == compiled.graph.storage(source)
+    parts = compiled.module, compiled.plan, LAGOON, compiled.commands
+    made = "".join(emit_sources(*parts).values()).encode()
+    for each in (str(compiled.module).encode(), made, *emit_objects(*parts).values()):
+        assert b"average_pool_2d_6" in each
+        assert view.encode() not in each
+    steps = {each.operator for each in compiled.module.entry.steps}
+    assert steps == operators.keys() - {view}
+    assert not [name for name in compiled.plan.placements if view in name]
+    assert {each.operator for each in estimates_of((compiled,))[0].layers} == steps

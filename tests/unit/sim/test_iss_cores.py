@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cached_chips import CORE
 from tests.iss_program import run_program
 
 from atoll.bsp.render import FOLDER
@@ -603,7 +604,7 @@ class Counts(Tally):
     def __init__(self, spans: Sequence[range] = ()) -> None:
         super().__init__(())
         self.spans = spans
-        self.found: list[tuple[tuple[int, ...], int, Sequence[tuple[int, int]]]] = []
+        self.found: list[tuple[tuple[int, ...], int, Sequence[tuple[int, ...]]]] = []
 
     def note(self, trace: Trace, turn: int, cores: Mapping[str, IssCore], model: IssModel) -> None:
         state = cores["cpu"].state
@@ -673,8 +674,63 @@ def test_instructions_of_each_class_and_accesses_of_spans_are_counted(tmp_path: 
     assert (ran["multiply"], ran["divide"], ran["branch"], ran["shifted"]) == (1, 1, 1, 7)
     written_last = 2  # by the block that begins with the store to TRACE
     assert (ran["load"], ran["store"], ran["taken"]) == (6, 4 + written_last, 1)
-    assert touches[:2] == [(5, 0), (0, 4)]
+    assert touches[:2] == [(5, 0, 0, 0), (0, 4, 0, 0)]
     assert touches[2][0] == 1
+
+
+LINES = """
+    put zero, CONSOLE + 8
+    j 3f
+3:  li a0, {first}
+    li a3, {rounds}
+1:  mv a1, a0
+    li a2, {accesses}
+2:  {access} zero, 0(a1)
+    addi a1, a1, {step}
+    addi a2, a2, -1
+    bnez a2, 2b
+    {then}
+    addi a3, a3, -1
+    bnez a3, 1b
+    put zero, CONSOLE + 8
+    leave 0
+"""
+CLEANED, FORGOTTEN = ".insn i 0x0F, 2, x0, a0, 1", ".insn i 0x0F, 2, x0, a0, 0"
+
+
+@pytest.mark.parametrize(
+    ("values", "write_back", "lines"),
+    [
+        ({"accesses": 256, "step": 4}, True, (32, 0)),
+        ({"accesses": 288, "step": 4}, True, (32 + 4 + 2 * 12, 0)),
+        ({"accesses": 2, "step": 512}, True, (2, 0)),
+        ({"accesses": 3, "step": 512}, True, (9, 0)),
+        ({"accesses": 3, "step": 256}, True, (3, 0)),
+        ({"accesses": 64, "step": 4, "access": "sw"}, True, (8, 8)),
+        ({"accesses": 64, "step": 4, "access": "sw"}, False, (0, 0)),
+        ({"accesses": 64, "step": 4, "access": "sw", "then": CLEANED}, True, (8, 8 + 2)),
+        ({"accesses": 64, "step": 4, "access": "sw", "then": FORGOTTEN}, True, (8 + 2, 8 + 2)),
+        ({"accesses": 3, "step": 512, "access": "sw"}, True, (9, 9)),
+        ({"accesses": 1, "step": 4, "first": "RAM + 30", "access": "lh"}, True, (1, 0)),
+    ],
+    ids=[
+        *("fits", "an eighth too large", "two ways", "three lines in two ways", "two sets"),
+        *("stores", "stores through", "cleaned", "forgotten", "dirty lines make room", "one line"),
+    ],
+)
+def test_lines_of_a_data_cache_are_counted(
+    values: Mapping[str, object], write_back: bool, lines: tuple[int, int], tmp_path: Path
+) -> None:
+    """Of 1 KiB in two ways and 16 sets of lines of 32 bytes, three times through an array."""
+    span = range(0x1000_0000, 0x1000_4000)
+    counts = Counts([span])
+    usual = {"first": "RAM", "rounds": 3, "access": "lw", "then": ""}
+    cache = {"line": 32, "size": "1 KiB", "ways": 2, "write_back": str(write_back).lower()}
+    settings = [f"devices.cpu.cache.{key}={value}" for key, value in cache.items()]
+    text = HEAD + LINES.format(**usual | dict(values))
+    run_program(tmp_path, str(CORE), "rv32imc", text, overrides=settings, tally=counts)
+    _, (_, _, touches) = counts.found
+    assert touches[0][2:] == lines
 
 
 @pytest.mark.parametrize(
