@@ -274,6 +274,13 @@ def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
     return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
 
 
+def class_cycles(core: Cpu, soc: ResolvedSoc, counts: Mapping[str, int]) -> float:
+    """Return what instructions take on a core with `timing`, by their class how many they are."""
+    assert core.spec.timing
+    takes = dict(zip(CLASSES, cycles_by_class(core, core.spec.timing, soc), strict=True))
+    return sum(number * takes[name] for name, number in counts.items())
+
+
 def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
     """Return what a load takes less whose data is in the memory that holds instructions."""
     timing = core.spec.timing

@@ -15,6 +15,7 @@ from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
 from atoll.cost import counted
+from atoll.cost.around import before_cycles
 from atoll.cost.basis import basis_of, source_of, stands_in
 from atoll.cost.core_costs import drive_cycles
 from atoll.cost.counted import (
@@ -61,6 +62,7 @@ UNSHIFTED = CLASSES[:-1]
 """What sets have that were counted before bits of shifts were."""
 
 M4 = ("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m")
+M0_PLUS = ("devices.cpu.core=cortex_m0plus", "devices.cpu.isa=armv6-m")
 M3 = ("devices.cpu.core=cortex_m3", "devices.cpu.isa=armv7-m")
 RV64 = ("devices.cpu.core=riscv", "devices.cpu.isa=rv64imac")
 ALONE = BuildOptions(accelerators=False)
@@ -110,6 +112,21 @@ def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Pa
     assert all(told is not None for _, told in found.values())
     ran, told = (sum(each or 0 for each in part) for part in zip(*found.values(), strict=True))
     assert told == pytest.approx(ran, rel=0.1)
+
+
+@pytest.mark.parametrize("core", [M4, M0_PLUS], ids=["armv7e-m", "armv6-m"])
+def test_start_up_code_in_thumb_is_that_of_a_simulator(core: tuple[str, ...]) -> None:
+    """An instruction takes a cycle there; most of them paint the stack."""
+    soc = timed(load_soc("lagoon", core), ONE_EACH)
+    compiled = compile_file(soc, SAMPLER, ALONE)
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.ISS,
+        accelerator=AcceleratorKind.NONE,
+    )
+    ran = outcome.report.by_layer[0].begin
+    assert before_cycles(soc, (compiled,)) == pytest.approx(ran, rel=0.05)
 
 
 @pytest.mark.parametrize("isa", in_gate(SAME, 0))
