@@ -147,7 +147,7 @@ class State(NamedTuple):
     issued: int = 0
     shut: bool = True
     ready: tuple[tuple[int | str, int], ...] = ()
-    busy: tuple[tuple[str, int], ...] = ()
+    busy: tuple[tuple[int | str, int], ...] = ()
 
 
 def issue(

@@ -241,7 +241,10 @@ def test_bands_of_published_tables_are_of_memories_that_answer_at_once() -> None
         assert source_of_operator(conv, graph, far.host_cpu, far).band is None, memory
 
 
-@pytest.mark.parametrize("core", ["cortex_m7", "cortex_m33", "cortex_m55"])
+MODELLED = ("cortex_a53", "cortex_m7", "cortex_m33", "cortex_m55", "cortex_m85", "sifive_u54")
+
+
+@pytest.mark.parametrize("core", MODELLED)
 def test_nobody_knows_how_far_scheduling_models_are_off(core: str) -> None:
     timing = load_core(find_core(core, "", Path(), None), None).model.timing
     assert timing
