@@ -24,6 +24,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from unittest.mock import patch
@@ -56,7 +57,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.specs import Timing
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.core_calibration.calibrate import describe_timing, kernels_of
+from atoll_sim.core_calibration.calibrate import LEAST, describe_timing, kernels_of
 from atoll_sim.core_calibration.chips import CODE, DATA, NEAR, settings_of
 from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors
@@ -67,8 +68,9 @@ from atoll_sim.iss import core as iss_core
 from atoll_sim.runs import checked_run
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks import qemu_classes
-from benchmarks.dual_issue import MODELLED, cores_issue
+from benchmarks.dual_issue import Core, RunsBlocks, cores_take
 from benchmarks.estimate_constants import apart, driver_cycles
+from benchmarks.scheduled_cores import MODELS
 
 COUNTS = Path(__file__).parents[1] / "compiler" / "atoll" / "cost" / "data" / "counts"
 CHIP = str(Path(__file__).parents[1] / "tests" / "data" / "strait.yaml")
@@ -136,10 +138,11 @@ def main() -> int:
         return 0
     most, soc = chosen.macs or MOST_MACS[CpuKind.RTL], load_soc(chosen.chip, settings)
     if chosen.what == "issue":
-        if chosen.core != MODELLED:
-            parser.error(f"it is known of {MODELLED} alone how instructions issue")
-        at_once = {NEAR: settings_of(soc, cached=False)[NEAR]}
-        print_timing(fit_timing([*measure(at_once, networks, most, issued_cycles)], None))
+        if chosen.core not in MODELS:
+            parser.error(f"it is known of {', '.join(MODELS)} alone how instructions issue")
+        kernels = [*measure_issue(soc, networks, most, chosen.core)]
+        print_timing(timing := fit_timing(kernels, None))
+        print_residuals(kernels, timing)
         return 0
     cache = Cache(0, chosen.line) if chosen.line else None
     chips = settings_of(soc, cached=cache is not None)
@@ -161,7 +164,7 @@ def write_counts(
     With `like`, drivers have the instructions that they have in that set.
     """
     samples: list[Sample] = []
-    for (models,) in _compile_networks((soc,), networks, most):
+    for (models,) in compile_together((soc,), networks, most):
         try:
             samples += (sample for _, sample in _samples(models))
         except AtollError as error:  # an image is refused
@@ -203,9 +206,30 @@ def fit(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def issued_cycles(models: Sequence[Compiled]) -> Mapping[Which, int]:
-    """Return what operators take on a core that issues as `benchmarks.dual_issue` says."""
-    with cores_issue(), patch.object(iss_core, "costs_of", lambda cpu: (0,) * len(CLASSES)):
+def measure_issue(
+    soc: ResolvedSoc, networks: Sequence[int | Graph], most: int, core: str
+) -> Iterator[Kernel]:
+    """Yield the operators of random networks that take `LEAST` cycles as a core issues."""
+    make = partial(Core, MODELS[core])
+    if not soc.qemu_machine:
+        near = {NEAR: settings_of(soc, cached=False)[NEAR]}
+        yield from measure(near, networks, most, partial(cycles_on, make))
+        return
+    nothing = dict.fromkeys(("load", "store"), 0.0)
+    for ((compiled,),) in compile_together((soc,), networks, most):
+        for _, counts, cycles in qemu_classes.issued_layers(compiled, make):
+            if cycles >= LEAST:
+                yield Kernel(
+                    network=compiled.graph.name,
+                    counts=(*counts, 0),
+                    cycles=dict.fromkeys((NEAR, CODE, DATA), cycles),
+                    late=nothing,
+                )
+
+
+def cycles_on(make: Callable[[], RunsBlocks], models: Sequence[Compiled]) -> Mapping[Which, int]:
+    """Return what operators take on the simulator, whose cores take what those of `make` say."""
+    with cores_take(make), patch.object(iss_core, "costs_of", lambda cpu: (0,) * len(CLASSES)):
         return cycles_of(models, CpuKind.ISS)
 
 
@@ -223,7 +247,7 @@ def measure(
         most: products of a network.
         run: runs networks and tells the cycles.
     """
-    for each in _compile_networks([*chips.values()], networks, most):
+    for each in compile_together([*chips.values()], networks, most):
         ran = dict(zip(chips, map(run, each), strict=True))
         models = dict(zip(chips, each, strict=True))
         cycles = dict.fromkeys((NEAR, CODE, DATA), ran[NEAR]) | ran
@@ -238,7 +262,15 @@ def print_timing(timing: Timing) -> None:
         print(f"  {key}: {to_yaml_line(value)}".replace("size: 0 B", "size: ..."))
 
 
-def _compile_networks(
+def print_residuals(kernels: Sequence[Kernel], timing: Timing) -> None:
+    """Print how far a timing is from what it was fitted to."""
+    takes = np.array([timing.cycles[name] for name in CLASSES])
+    off = [abs(np.dot(each.counts, takes) / each.cycles[NEAR] - 1) for each in kernels]
+    parts = (f"{np.quantile(off, part):.1%} at {part:.0%}" for part in (0.5, 0.95))
+    print(f"{len(off)} operators: off by {', '.join(parts)}", file=sys.stderr)
+
+
+def compile_together(
     socs: Sequence[ResolvedSoc], networks: Sequence[int | Graph], most: int
 ) -> Iterator[Sequence[Sequence[Compiled]]]:
     """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.

@@ -8,10 +8,10 @@ that is taken ends its pair; a branch costs LLVM's penalty where it goes another
 of two bits expects. Memories answer in the next cycle.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from unittest.mock import patch
 
 import capstone
@@ -20,9 +20,6 @@ from capstone import arm
 
 from atoll_sim.iss.emulator import Emulator
 from atoll_sim.iss.native import CoreState
-
-MODELLED = "cortex_m7"
-"""The core."""
 
 UNITS: Mapping[str, int] = {
     "alu": 2,
@@ -54,6 +51,8 @@ class Kind:
         first: it is never the second of a pair.
         early: cycles before others at which it needs its last register.
         cycles: until the next one issues, if more than one.
+        holds: cycles for which it has its units, of which the core has one each if that is more
+            than one.
     """
 
     units: tuple[str, ...]
@@ -62,6 +61,7 @@ class Kind:
     first: bool = False
     early: int = 0
     cycles: int = 1
+    holds: int = 1
 
 
 ALU, SHIFT = Kind(("alu",)), Kind(("alu", "shift"))
@@ -128,8 +128,8 @@ class Instruction(NamedTuple):
     """
 
     kind: Kind
-    needs: tuple[tuple[int, int], ...]
-    makes: tuple[tuple[int, int], ...]
+    needs: tuple[tuple[int | str, int], ...]
+    makes: tuple[tuple[int | str, int], ...]
 
 
 class State(NamedTuple):
@@ -140,30 +140,43 @@ class State(NamedTuple):
         issued: how many these instructions are.
         shut: no other joins them.
         ready: registers, and in how many cycles they are.
+        busy: units, and in how many cycles they are free.
     """
 
     units: tuple[str, ...] = ()
     issued: int = 0
     shut: bool = True
-    ready: tuple[tuple[int, int], ...] = ()
+    ready: tuple[tuple[int | str, int], ...] = ()
+    busy: tuple[tuple[int | str, int], ...] = ()
 
 
-def issue(state: State, block: Sequence[Instruction]) -> tuple[int, State]:
+def issue(
+    state: State,
+    block: Sequence[Instruction],
+    units: Mapping[str, int] = UNITS,
+    width: int = WIDTH,
+) -> tuple[int, State]:
     """Return in how many cycles the last instruction of a block issues, and where the core is."""
     now, used, count, shut = 0, state.units, state.issued, state.shut
-    ready = dict(state.ready)
+    ready, busy = dict(state.ready), dict(state.busy)
     for kind, needs, makes in block:
         at = max((ready.get(name, 0) - late for name, late in needs), default=0)
-        joins = at <= now and not shut and count < WIDTH
+        at = max((at, *(busy.get(each, 0) for each in kind.units)))
+        joins = at <= now and not shut and count < width
         joins = joins and not (count and (kind.alone or kind.first))
-        joins = joins and all((*used, *kind.units).count(each) <= UNITS[each] for each in UNITS)
+        joins = joins and all((*used, *kind.units).count(each) <= units[each] for each in units)
         if not joins:
             now, used, count = max(at, now + 1), (), 0
         used, count, shut = (*used, *kind.units), count + 1, kind.alone
         ready |= {name: now + latency for name, latency in makes}
+        if kind.holds > 1:
+            busy |= dict.fromkeys(kind.units, now + kind.holds)
         now += kind.cycles - 1
-    left = ((name, at - now) for name, at in ready.items() if at > now)
-    return now, State(tuple(sorted(used)), count, shut, tuple(sorted(left)))
+    left, taken = (
+        tuple(sorted(((name, at - now) for name, at in each.items() if at > now), key=str))
+        for each in (ready, busy)
+    )
+    return now, State(tuple(sorted(used)), count, shut, left, taken)
 
 
 def instruction(found: Any) -> Instruction:
@@ -227,43 +240,28 @@ class Block:
     branches: bool
 
 
-@dataclass
-class Core:
-    """A core that runs blocks.
-
-    Attributes:
-        counters: of branches, by the end of their block.
-    """
-
-    state: State = field(default_factory=State)
-    counters: dict[int, int] = field(default_factory=dict)
-    _last: Block | None = None
-    _blocks: dict[tuple[int, int], Block] = field(default_factory=dict)
-    _known: dict[tuple[State, int, int], tuple[int, State]] = field(default_factory=dict)
+class RunsBlocks(Protocol):
+    """A core."""
 
     def run(self, address: int, code: bytes) -> int:
-        """Return the cycles that pass until the last instruction of the next block issues."""
-        place = address, len(code)
-        if place not in self._blocks:
-            self._blocks[place] = decode(address, code)
-        block, lost = self._blocks[place], 0
-        if self._last:
-            taken = address != self._last.end
-            lost = PENALTY if self._last.branches and self._mispredicts(taken=taken) else 0
-            if taken or lost:
-                self.state = self.state._replace(shut=True)
-        key = (self.state, *place)
-        if key not in self._known:
-            self._known[key] = issue(self.state, block.body)
-        cycles, self.state = self._known[key]
-        self._last = block
-        return cycles + lost
+        """Return the cycles that the next block takes."""
 
-    def _mispredicts(self, *, taken: bool) -> bool:
-        assert self._last
-        counter = self.counters.get(self._last.end, TAKEN)
-        self.counters[self._last.end] = min(counter + 1, STRONG) if taken else max(counter - 1, 0)
-        return taken != (counter >= TAKEN)
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """How a core issues.
+
+    Attributes:
+        decode: returns the instructions at an address.
+        units: what there is of each.
+        width: instructions that issue in a cycle.
+        penalty: of a branch that goes another way than expected.
+    """
+
+    decode: Callable[[int, bytes], Block]
+    units: Mapping[str, int]
+    width: int
+    penalty: int
 
 
 def decode(address: int, code: bytes) -> Block:
@@ -275,14 +273,73 @@ def decode(address: int, code: bytes) -> Block:
     return Block(body, address + len(code), bool(found) and conditional(found[-1]))
 
 
+CORTEX_M7 = Model(decode, UNITS, WIDTH, PENALTY)
+
+
+@dataclass
+class Core:
+    """A core that runs blocks.
+
+    Attributes:
+        model: how it issues.
+        counters: of branches, by the end of their block.
+    """
+
+    model: Model = CORTEX_M7
+    state: State = field(default_factory=State)
+    counters: dict[int, int] = field(default_factory=dict)
+    _last: Block | None = None
+    _blocks: dict[tuple[int, int], Block] = field(default_factory=dict)
+    _known: dict[tuple[State, int, int], tuple[int, State]] = field(default_factory=dict)
+
+    def run(self, address: int, code: bytes) -> int:
+        """Return the cycles that pass until the last instruction of the next block issues."""
+        block, lost = self._block(address, code), 0
+        if self._last:
+            taken = address != self._last.end
+            if self._last.branches and self._mispredicts(taken=taken):
+                lost = self.model.penalty
+            if taken or lost:
+                self.state = self.state._replace(shut=True)
+        cycles, self.state = self._issue(self.state, address, block)
+        self._last = block
+        return cycles + lost
+
+    def cycles_after(self, before: tuple[int, bytes], after: tuple[int, bytes]) -> int:
+        """Return what a block takes behind another one, each by its address and code."""
+        first, second = self._block(*before), self._block(*after)
+        _, state = self._issue(State(), before[0], first)
+        if after[0] != first.end:
+            state = state._replace(shut=True)
+        return self._issue(state, after[0], second)[0]
+
+    def _block(self, address: int, code: bytes) -> Block:
+        place = address, len(code)
+        if place not in self._blocks:
+            self._blocks[place] = self.model.decode(address, code)
+        return self._blocks[place]
+
+    def _issue(self, state: State, address: int, block: Block) -> tuple[int, State]:
+        key = (state, address, block.end)
+        if key not in self._known:
+            self._known[key] = issue(state, block.body, self.model.units, self.model.width)
+        return self._known[key]
+
+    def _mispredicts(self, *, taken: bool) -> bool:
+        assert self._last
+        counter = self.counters.get(self._last.end, TAKEN)
+        self.counters[self._last.end] = min(counter + 1, STRONG) if taken else max(counter - 1, 0)
+        return taken != (counter >= TAKEN)
+
+
 @contextmanager
-def cores_issue() -> Iterator[None]:
-    """Let cores of the instruction-set simulator take what `Core` says."""
+def cores_take(make: Callable[[], RunsBlocks]) -> Iterator[None]:
+    """Let each core of the instruction-set simulator take what one says that `make` returns."""
     usual = Emulator.watch
 
     def watch(emulator: Emulator, block: Any, access: Any, invalid: Any, user: Any) -> None:
         usual(emulator, block, access, invalid, user)
-        core, state = Core(), user._obj
+        core, state = make(), user._obj
         assert isinstance(state, CoreState)
 
         def hook(engine: Any, address: int, size: int, _: object) -> None:

@@ -29,6 +29,7 @@ CORES = {
     "Cortex-M4": ("cortex_m4", "armv7e-m+fp"),
     "Cortex-M7": ("cortex_m7", "armv7e-m+fp.dp"),
     "Cortex-M33": ("cortex_m33", "armv8-m.main+dsp+fp"),
+    "Cortex-M85": ("cortex_m85", "armv8.1-m.main+mve+fp"),
 }
 HEAD = (
     "| chip, clock | core | kernels | kws | vww | ic | ad | source |",
@@ -149,6 +150,14 @@ SUBMISSIONS = (
         "microTVM, CMSIS-NN",
         (13.143, 4.310, 3.163, 159.579),
         "v1.0, OctoML/microtvm_cmsis_nn/NRF5340-DK",
+    ),
+    Submission(
+        "R7FA8D1AHECBD",
+        480,
+        "Cortex-M85",
+        "TFLM, CMSIS-NN",
+        (288.611, 74.665, 117.948, 1884.138),
+        "v1.2, Renesas/EK-RA8D1",
     ),
 )
 

@@ -2,11 +2,15 @@
 // A plugin of QEMU: counts the instructions of each class between writes to a register of the console.
 //
 // Its arguments are the address of that register, the file that it writes a row to for each write and for the end, and
-// `wide=on` for a core in its 64-bit state; others run Thumb.
+// `wide=on` for a core in its 64-bit state; others run Thumb. For such a core, `blocks` is a file that takes which blocks
+// of instructions ran, and after which: rows of `block ADDRESS CODE`, counted from 0, of `from to times mispredicted`, and
+// of `end`. A branch is mispredicted that goes another way than a counter of two bits expects.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "instruction_class.h"
 
@@ -33,8 +37,20 @@ constexpr int kNoRegisters = 0, kAdd = 0, kWrites = 2;
 
 // Cores that QEMU stands for shift by any number of bits at once: kShifted is left out.
 uint64_t counts[kShifted], watched, expected;
-FILE* rows;
+FILE *rows, *blocks;
 bool wide;
+
+struct Block {
+  uint64_t begin, end;
+  unsigned number, counter;
+  bool branches;
+};
+struct Way {
+  uint64_t times, mispredicted;
+};
+Block* last;
+std::map<std::pair<unsigned, unsigned>, Way> ways;
+unsigned seen_blocks;
 
 // A64; a reader of the Armv8-A manual, chapter C4 "A64 Instruction Set Encoding".
 Class class_of_a64(uint32_t word) {
@@ -78,6 +94,13 @@ void write_row() {
   }
   fputs("\n", rows);
   fflush(rows);
+  if (!blocks) return;
+  for (const auto& [pair, way] : ways)
+    fprintf(blocks, "%u %u %llu %llu\n", pair.first, pair.second, static_cast<unsigned long long>(way.times),
+            static_cast<unsigned long long>(way.mispredicted));
+  fputs("end\n", blocks);
+  fflush(blocks);
+  ways.clear();
 }
 
 void wrote(unsigned, uint32_t, uint64_t address, void*) {
@@ -86,10 +109,39 @@ void wrote(unsigned, uint32_t, uint64_t address, void*) {
 
 void ended(uint64_t, void*) { write_row(); }
 
-void ran(unsigned, void* span) {
-  const uint64_t* const ends = static_cast<uint64_t*>(span);
-  counts[kTaken] += ends[0] != expected;
-  expected = ends[1];
+bool mispredicts(Block& block, bool taken) {
+  if (!block.branches) return false;
+  const bool wrong = taken != (block.counter >= 2);
+  if (taken && block.counter < 3) ++block.counter;
+  if (!taken && block.counter > 0) --block.counter;
+  return wrong;
+}
+
+void ran(unsigned, void* user) {
+  Block* const block = static_cast<Block*>(user);
+  const bool taken = block->begin != expected;
+  counts[kTaken] += taken;
+  expected = block->end;
+  if (blocks && last) {
+    Way& way = ways[{last->number, block->number}];
+    ++way.times;
+    way.mispredicted += mispredicts(*last, taken);
+  }
+  last = block;
+}
+
+bool branches_of_a64(uint32_t word) {
+  return (word & 0xff000000) == 0x54000000 || (word & 0x7c000000) == 0x34000000;
+}
+
+void write_block(const Block& block, void* found, size_t length) {
+  fprintf(blocks, "block %llu ", static_cast<unsigned long long>(block.begin));
+  for (size_t i = 0; i < length; ++i) {
+    const void* const each = qemu_plugin_tb_get_insn(found, i);
+    const auto* const data = static_cast<const uint8_t*>(qemu_plugin_insn_data(each));
+    for (size_t byte = 0; byte < qemu_plugin_insn_size(each); ++byte) fprintf(blocks, "%02x", data[byte]);
+  }
+  fputs("\n", blocks);
 }
 
 void seen(uint64_t, void* block) {
@@ -102,11 +154,13 @@ void seen(uint64_t, void* block) {
     qemu_plugin_register_vcpu_insn_exec_inline(each, kAdd, &counts[found], 1);
     if (found == kStore) qemu_plugin_register_vcpu_mem_cb(each, wrote, kNoRegisters, kWrites, nullptr);
   }
-  const void* const last = qemu_plugin_tb_get_insn(block, length - 1);
-  auto* const ends = static_cast<uint64_t*>(malloc(2 * sizeof(uint64_t)));  // as long as QEMU
-  ends[0] = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
-  ends[1] = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
-  qemu_plugin_register_vcpu_tb_exec_cb(block, ran, kNoRegisters, ends);
+  const void* const end = qemu_plugin_tb_get_insn(block, length - 1);
+  const uint64_t begin = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+  const uint32_t word = *static_cast<const uint32_t*>(qemu_plugin_insn_data(end));
+  auto* const made = new Block{begin, qemu_plugin_insn_vaddr(end) + qemu_plugin_insn_size(end), seen_blocks++, 2,
+                               wide && branches_of_a64(word)};  // as long as QEMU
+  if (blocks) write_block(*made, block, length);
+  qemu_plugin_register_vcpu_tb_exec_cb(block, ran, kNoRegisters, made);
 }
 
 }  // namespace
@@ -116,6 +170,7 @@ int qemu_plugin_install(uint64_t id, const void*, int count, char** arguments) {
     if (!strncmp(arguments[i], "watched=", 8)) watched = strtoull(arguments[i] + 8, nullptr, 0);
     wide |= !strcmp(arguments[i], "wide=on");
     if (!strncmp(arguments[i], "rows=", 5)) rows = fopen(arguments[i] + 5, "w");
+    if (!strncmp(arguments[i], "blocks=", 7)) blocks = fopen(arguments[i] + 7, "w");
   }
   if (!rows) return 1;
   qemu_plugin_register_vcpu_tb_trans_cb(id, seen);

@@ -25,8 +25,7 @@ _LONGEST_NUMBER = 40
 _ARM = re.compile(r"(?:arm)?(?:cortex|c)([amr][0-9]{1,3})(?:plus|p|\+)?(?:ae|f)?")
 _KIN = {
     **dict.fromkeys(("m0", "m1"), "cortex_m0plus"),
-    **dict.fromkeys(("m52", "m85"), "cortex_m55"),
-    **{"m35": "cortex_m33"},
+    **{"m35": "cortex_m33", "m52": "cortex_m55"},
     **dict.fromkeys(("a34", "a35", "a55", "a57", "a65", "a72", "a73", "a75"), "cortex_a53"),
     **dict.fromkeys(("a76", "a77", "a78", "a510", "a520", "a710", "a715", "a720"), "cortex_a53"),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of Cortex-M55: objects with MVE give the reference's bytes on QEMU's mps3-an547."""
+"""Vectors of Cortex-M55 and M85: code with MVE gives the reference's bytes on QEMU's mps3-an547."""
 
 import shutil
 import subprocess
@@ -13,8 +13,10 @@ from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ops import reference
 from atoll.resolve import load_soc
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+M85 = Path(__file__).parents[1] / "data" / "an547_m85.yaml"
 PROGRAM = Path(__file__).with_name("cortex_m55.c")
 SCRIPT = """SECTIONS {
   .text 0 : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
@@ -48,3 +50,22 @@ def test_vectors_give_the_bytes_of_the_reference(tmp_path: Path) -> None:
     made = np.array([int(word, 16) for word in (done.stdout + done.stderr).split()], np.uint8)
     expected = reference.run(graph, sample)["softmax_9_out"].reshape(-1)
     assert made.view(np.int8).tolist() == expected.tolist()
+
+
+@pytest.mark.skipif(shutil.which(QEMU[0]) is None, reason=f"needs {QEMU[0]}")
+def test_a_cortex_m85_runs_the_code_of_a_cortex_m55(tmp_path: Path) -> None:
+    made = {
+        (objects(tmp_path / core, core, "armv8.1-m.main+mve", network=DIGITS) / "digits_int8.o")
+        .read_bytes()
+        .replace(core.encode(), b"")
+        for core in ("cortex_m55", "cortex_m85")
+    }
+    assert len(made) == 1
+    compiled = compile_file(load_soc(M85), DIGITS, BuildOptions(accelerators=False))
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.QEMU,
+        accelerator=AcceleratorKind.NONE,
+    )
+    assert outcome.report.passed

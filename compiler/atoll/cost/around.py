@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from atoll.cost.core_costs import drive_cycles
+from atoll.cost.counted import class_cycles, is_counted
 from atoll.cost.data.picorv32 import (
     AFTER_CYCLES,
     BEFORE_CYCLES,
@@ -12,7 +13,13 @@ from atoll.cost.data.picorv32 import (
     START_BLOCK,
 )
 from atoll.cost.program import ProgramCost
+from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import ResolvedSoc
+
+WORD = 4
+PAINTED = {"other": 2, "store": 1, "branch": 1, "taken": 1}
+COPIED = {"other": 3, "load": 1, "store": 1, "branch": 1, "taken": 1}
+"""What start-up code in Thumb runs for each word: of a stack that is painted, and of constants."""
 
 
 def before_cycles(soc: ResolvedSoc, models: Sequence[ProgramCost]) -> int:
@@ -27,6 +34,10 @@ def before_cycles(soc: ResolvedSoc, models: Sequence[ProgramCost]) -> int:
         for pool in soc.pools
         if pool.holds_constants and soc.memory(pool.region.memory).kind == "ram"
     )
+    if host.instructions.family is Family.THUMB and is_counted(host):
+        words = (filled // WORD, PAINTED), (copied // WORD, COPIED)
+        loops = sum(count * class_cycles(host, soc, turn) for count, turn in words)
+        return drive_cycles(BEFORE_CYCLES, host, soc) + int(loops)
     cycles = (
         BEFORE_CYCLES
         + FILLED_CYCLES * filled // START_BLOCK

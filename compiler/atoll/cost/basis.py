@@ -19,6 +19,7 @@ from atoll.cost.measured_targets import times_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.plugins.loading import is_own
+from atoll.reach.candidates import CONSTANT_ROLES, pools_for
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc, once_per_chip, once_per_device
 from atoll.resolve.specs import Timing, Tuning
@@ -48,6 +49,15 @@ always has what it may keep.
 
 TOLD = "told"
 """The basis of cycles that a kind of operator says itself."""
+
+PUBLISHED = "published"
+"""The basis of a timing that rests on tables, which are of memories that answer in the next cycle.
+"""
+
+PUBLISHED_OTHER_BAND = Band(0.64, 2.67)
+"""How far kernels of kinds that are none of `COMPARED` may be off there: of those of 300 cycles, 95
+of 100 that `python -m benchmarks.published_bands` ran.
+"""
 
 DRIVER = "driver "
 """What stands before the basis of a host's drivers."""
@@ -174,7 +184,7 @@ def driver_source(soc: ResolvedSoc) -> Source:
     host = soc.host_cpu
     source = replace(source_of(host, soc), name=f"{DRIVER}{host.spec.name}")
     if host.spec.name != MEASURED_CORE:
-        return source
+        return replace(source, band=OTHER_BAND) if source.band and _is_published(host) else source
     return replace(source, basis=MEASURED, band=DRIVER_BAND if source.band else None)
 
 
@@ -204,6 +214,9 @@ def _timed_source(
         lines: how it is known what lines of its data cache move; "" if it is not.
     """
     near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
+    if timing.basis == PUBLISHED:
+        own = (soc.memory(each.memory).read_latency for each in (core.code, *core.stacks))
+        near = near and max(own) <= MEASURED_DATA_LATENCY
     told = timing.waits or timing.cache
     cached = _uses_cache(core, soc)
     assumed = (cached and not lines) or (not told and further_latency(core, soc))
@@ -213,6 +226,10 @@ def _timed_source(
     name = core.spec.name if how == COUNTED else f"{how} {core.spec.name}"
     near = near and not (assumed or cached)
     return Source(name, basis, Band(*band) if band and near else None)
+
+
+def _is_published(core: Cpu) -> bool:
+    return core.spec.timing is not None and core.spec.timing.basis == PUBLISHED
 
 
 def _uses_cache(core: Cpu, soc: ResolvedSoc) -> bool:
@@ -264,14 +281,16 @@ def source_of_operator(
         if lines and device.spec.timing:
             return _timed_source(device, soc, device.spec.timing, COUNTED, None, lines)
         if source.band and op.kind not in COMPARED:
-            source = replace(source, name=f"{op.kind} {source.name}", band=OTHER_BAND)
+            band = PUBLISHED_OTHER_BAND if _is_published(device) else OTHER_BAND
+            source = replace(source, name=f"{op.kind} {source.name}", band=band)
         unmeasured = bool(op.target)
     elif op.kind in device.timing:
         far = _is_far(op, graph, device, soc, FARTHEST_TIMED)
         return _tuned_source(source, op.kind, device.timing[op.kind], far=far)
-    if unmeasured or _is_far(op, graph, device, soc):
-        return replace(source, band=None)
-    return source
+    far = _is_far(op, graph, device, soc)
+    if isinstance(device, Cpu) and _is_published(device):
+        far = far or _has_far_constants(op, graph, device, soc)
+    return replace(source, band=None) if unmeasured or far else source
 
 
 def _is_far(
@@ -287,6 +306,17 @@ def _is_far(
         return False
     tensors = map(graph.tensor, (*op.reads, *op.outputs))
     return any(late.issuperset(each.pools or near) for each in tensors if each.data is None)
+
+
+def _has_far_constants(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> bool:
+    """Tell whether constants of an operator are in memory that answers later than measured."""
+    late, _ = _late_pools(core, soc, MEASURED_DATA_LATENCY)
+    if not late:
+        return False
+    needs = {core.name: Access.READ}
+    constants = [each for each in map(graph.tensor, op.reads) if each.data is not None]
+    homes = ((each.pool, *pools_for(soc, needs, CONSTANT_ROLES, each.size)) for each in constants)
+    return any(next(filter(None, each), "") in late for each in homes)
 
 
 def _late_pools(

@@ -313,6 +313,13 @@ def _words_of(core: Cpu) -> float:
     return 1.0 if core.instructions.family is Family.RISCV and "+c" not in features else WORDS
 
 
+def class_cycles(core: Cpu, soc: ResolvedSoc, counts: Mapping[str, int]) -> float:
+    """Return what instructions take on a core with `timing`, by their class how many they are."""
+    assert core.spec.timing
+    takes = dict(zip(CLASSES, cycles_by_class(core, core.spec.timing, soc), strict=True))
+    return sum(number * takes[name] for name, number in counts.items())
+
+
 def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
     """Return what a load takes less whose data is in the memory that holds instructions."""
     timing = core.spec.timing

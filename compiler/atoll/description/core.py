@@ -204,7 +204,8 @@ class Timing(Described):
     band: BandOf | None = Field(
         default=None,
         description="How far operators may be off whose cycles rest on this: of 95 in 100 that "
-        "were measured and to which nothing was fitted. Without it, that is not known.",
+        "were measured and to which nothing was fitted; of published tables, by the least and the "
+        "most that they allow for what ran. Without it, that is not known.",
         examples=["{low: 0.2, high: 0.3}"],
     )
     simulated_band: BandOf | None = Field(

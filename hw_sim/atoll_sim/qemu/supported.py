@@ -21,9 +21,11 @@ _MACHINES = {
     "cortex_m7": "mps2-an500",
     "cortex_m33": "mps2-an505",
     "cortex_m55": "mps3-an547",
+    "cortex_m85": "mps3-an547",
     "cortex_a53": "xlnx-zcu102",
 }
-"""A machine with the core; those of RISC-V have any of the width."""
+"""A machine with the core, or one that has its instructions; those of RISC-V have any of the width.
+"""
 
 INSTALL = "install QEMU's system emulators, of Debian: qemu-system-arm, qemu-system-misc"
 

@@ -33,7 +33,7 @@ _OWN = {
     **{f"arm,{kind}m-systick": {} for kind in ("armv6", "armv7", "armv8", "armv8.1")},
     **{
         f"arm,cortex-{kind}": {"clock-frequency": "int"}
-        for kind in ("m0plus", "m3", "m4", "m7", "m33", "m55")
+        for kind in ("m0plus", "m3", "m4", "m7", "m33", "m55", "m85")
     },
 }
 _CELLS = {
@@ -48,6 +48,7 @@ SYMBOLS = frozenset(
         *("RISCV_ISA_EXT_A", "RISCV_ISA_EXT_C", "RISCV_ISA_EXT_ZICSR", "RISCV_ISA_EXT_ZIFENCEI"),
         *("RISCV_ISA_EXT_ZBA", "RISCV_ISA_EXT_ZBB", "RISCV_ISA_EXT_ZBS", "CPU_CORTEX_M0PLUS"),
         *("CPU_CORTEX_M3", "CPU_CORTEX_M4", "CPU_CORTEX_M7", "CPU_CORTEX_M33", "CPU_CORTEX_M55"),
+        "CPU_CORTEX_M85",
         *("CPU_CORTEX_M_HAS_SYSTICK", "CPU_CORTEX_M_HAS_VTOR", "CPU_HAS_FPU", "ARMV8_M_DSP"),
         *("CPU_HAS_FPU_DOUBLE_PRECISION", "ARMV8_1_M_MVEI", "MULTITHREADING", "XIP", "FPU"),
         *("FPU_SHARING", "FP_HARDABI", "FP_SOFTABI", "BUILD_OUTPUT_BIN", "PRINTK"),

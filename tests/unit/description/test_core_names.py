@@ -32,7 +32,7 @@ def test_a_core_that_is_spelled_otherwise_is_named(word: str, core: str) -> None
             "cortex_m23",
             "cortex_m35p",
             "Cortex-R5",
-            "cortex_m85",
+            "cortex_m52",
             "cortex-a5",
             "cortex_a55",
             "CR52",

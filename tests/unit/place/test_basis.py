@@ -9,8 +9,19 @@ import pytest
 
 from atoll.cli import main
 from atoll.cost.bands import Band
-from atoll.cost.basis import FARTHEST_TIMED, basis_of, joint_basis, source_of_operator
+from atoll.cost.basis import (
+    FARTHEST_TIMED,
+    PUBLISHED_OTHER_BAND,
+    basis_of,
+    driver_source,
+    joint_basis,
+    source_of_operator,
+)
+from atoll.cost.data.picorv32 import OTHER_BAND
 from atoll.cost.engines import busy_cycles
+from atoll.description.core_files import find_core, load_core
+from atoll.driver.compiled import placed_graph
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.registry import load_network
 from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
@@ -19,6 +30,11 @@ from atoll_sim.accelerator_test.chip import SETTINGS
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
 ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"
+STRAIT = str(ISLANDS.with_name("strait.yaml"))
+M4 = (
+    *("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m"),
+    *(f"memories.{memory}.read_latency=1" for memory in ("flash", "store")),
+)
 UNMEASURED = ("devices.cpu.core=riscv", "devices.cpu.isa=rv32im")
 SET_UNMEASURED = [word for each in UNMEASURED for word in ("--set", each)]
 ISAS = {"picorv32": "rv32imc", "riscv": "rv32im"}
@@ -225,3 +241,30 @@ timing:
 
 def test_calibration_goes_as_far_as_bands_say() -> None:
     assert max(each.latency for each in SETTINGS) == FARTHEST_TIMED
+
+
+def test_bands_of_published_tables_are_of_memories_that_answer_at_once() -> None:
+    """It is known of other kinds of kernels, too, and of drivers."""
+    near = load_soc(STRAIT, M4)
+    graph = placed_graph(compile_file(near, Path(DIGITS), BuildOptions(accelerators=False)))
+    conv, softmax = graph.operators[0], graph.operators[-1]
+    timing = near.host_cpu.spec.timing
+    assert timing
+    assert timing.band
+    assert source_of_operator(conv, graph, near.host_cpu, near).band == Band(*timing.band)
+    assert source_of_operator(softmax, graph, near.host_cpu, near).band == PUBLISHED_OTHER_BAND
+    assert driver_source(near).band == OTHER_BAND
+    for memory in ("store", "flash", "dtcm", "sram"):
+        far = load_soc(STRAIT, (*M4, f"memories.{memory}.read_latency=2"))
+        assert source_of_operator(conv, graph, far.host_cpu, far).band is None, memory
+
+
+MODELLED = ("cortex_a53", "cortex_m7", "cortex_m33", "cortex_m55", "cortex_m85", "sifive_u54")
+
+
+@pytest.mark.parametrize("core", MODELLED)
+def test_nobody_knows_how_far_scheduling_models_are_off(core: str) -> None:
+    timing = load_core(find_core(core, "", Path(), None), None).model.timing
+    assert timing
+    assert timing.source.startswith("LLVM")
+    assert timing.band is timing.simulated_band is None
