@@ -19,7 +19,7 @@ from atoll_sim.engines.reef.cycles import effort_of, sets_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
-from atoll_sim.engines.reef.places import Place
+from atoll_sim.engines.reef.places import Place, port_of
 from atoll_sim.engines.reef.strips import Strips, strips_of
 
 SPEC = AcceleratorSpec(
@@ -259,7 +259,7 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
     near = Place(Fraction(device.params["data_bytes"]))
     assert effort_of(
-        sets_of(geometry, device), device, 0, Places(near, near)
+        sets_of(geometry, device), port_of(device), 0, Places(near, near)
     ).cycles == pytest.approx(measured, rel=0.12)
 
 

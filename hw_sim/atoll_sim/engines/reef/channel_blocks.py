@@ -9,7 +9,7 @@ from atoll.resolve.soc import Engine
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
-from atoll_sim.engines.reef.places import Place
+from atoll_sim.engines.reef.places import Place, Port
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
 
 
@@ -71,11 +71,11 @@ def computing_of(members: list[Work]) -> int:
     return max(array, sum(block.scaling for block in members))
 
 
-def moving_of(members: list[Block], npu: Engine) -> float:
+def moving_of(members: list[Block], port: Port) -> float:
     """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
     reading = members[0].reading
     writing = sum(block.writing for block in members) + changing_of(members)
-    return reading + writing if npu.workspace_width else max(reading, writing)
+    return reading + writing if port.takes_turns else max(reading, writing)
 
 
 def changing_of(members: list[Block]) -> int:

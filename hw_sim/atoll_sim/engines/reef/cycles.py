@@ -11,8 +11,7 @@ from typing import NamedTuple
 from atoll.ir.busy import Bound
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
-from atoll.utils.remember import Alike, remember
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
     Places,
@@ -33,10 +32,9 @@ from atoll_sim.engines.reef.loads import (
     Constants,
     Pixels,
     beside,
-    read_cycles,
 )
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
-from atoll_sim.engines.reef.places import narrower
+from atoll_sim.engines.reef.places import Port
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
@@ -104,6 +102,11 @@ class Sets:
     def weight_bytes(self) -> int:
         """Of a block."""
         return self.shape.block_bytes(self.npu)
+
+    @cached_property
+    def table_bytes(self) -> int:
+        """Parameters of a block."""
+        return self.npu.params["output_lanes"] * PARAMETER_BYTES
 
     @cached_property
     def widths(self) -> list[tuple[int, ...]]:
@@ -195,15 +198,16 @@ def sets_of(shape: Geometry, npu: Engine) -> Sets:
     return Sets(shape, npu)
 
 
-def _instance(sets: Sets, npu: Engine, commands: int, places: Places) -> Alike:
-    """Return all that the effort of an operator depends on; fractions take long to hash."""
-    reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
-    sign = sets, commands, npu.constants_latency, npu.bus_cycles.as_integer_ratio()
-    return Alike(sign, reads, places)
+def effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
+    """Return as `_effort_of`, at hand for operators that are alike."""
+    key = sets, commands, places
+    if key not in port.known:
+        port.known[key] = _effort_of(sets, port, commands, places)
+    found: Effort = port.known[key]
+    return found
 
 
-@remember(_instance, most=4096)
-def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
+def _effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -214,14 +218,14 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
 
     Args:
         sets: of the operator.
-        npu: the instance.
+        port: of the instance.
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    samples, port = sets.shape.samples, npu.params["data_bytes"]
-    loads, blocks, fetching = _loads(sets, npu), sets.blocks, fetch_cycles(npu)
+    samples, fetching = sets.shape.samples, port.fetch_cycles
+    loads, blocks = _loads(sets, port), sets.blocks
     again, count = max(samples, commands), sets.pixels
-    known = blocks_of(sets.works, count, port, places)
+    known = blocks_of(sets.works, count, port.size, places)
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
     cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
@@ -230,10 +234,10 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
     for each in sets.alike:
         members = [known[width] for width in each.widths]
         if each.coming and loads.ahead:
-            pixels = _pixels(members, each, sets, npu, samples / again, places)
+            pixels = _pixels(members, each, sets, port, samples / again, places)
             taken = beside(pixels, _constants(loads, each.coming))
         else:
-            taken = samples / again * max(each.computing, moving_of(members, npu))
+            taken = samples / again * max(each.computing, moving_of(members, port))
             taken += each.coming * loads.once + DRAIN_CYCLES * bool(each.coming)
         weights = samples * count * loads.each_pixel * len(members)
         cycles += each.number * (ceil(again * taken) + weights)
@@ -248,21 +252,20 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
             Bound.WRITE: ceil(samples * writing),
             Bound.WEIGHTS: loading,
         },
-        read_bytes=ceil(samples * sets.read_beats) * port,
+        read_bytes=ceil(samples * sets.read_beats) * port.size,
         weight_bytes=ceil(blocks * repeated * sets.weight_bytes * loads.share),
-        parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
+        parameter_bytes=again * blocks * sets.table_bytes,
     )
 
 
 def _pixels(
-    members: list[Block], of: _Set, sets: Sets, npu: Engine, share: float, places: Places
+    members: list[Block], of: _Set, sets: Sets, port: Port, share: float, places: Places
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
     shape, count, reading = sets.shape, sets.pixels, members[0].reading
     block, written = members[0].work, of.written
-    later = max(0, places.read.latency - 1) + places.read.crossing
     delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
-    turn = aside = 0.0
+    npu, later, turn, aside = port.npu, places.read.later, 0.0, 0.0
     if npu.constants_wait:
         turn = npu.constants_latency + max(1, places.read.latency)
         aside = (
@@ -272,7 +275,7 @@ def _pixels(
     overlapping = shape.stride[0] < shape.kernel[0]
     return Pixels(
         computing=share * of.computing,
-        moving=share * moving_of(members, npu),
+        moving=share * moving_of(members, port),
         reading=share * reading,
         read=share * block.read_beats,
         written=share * written,
@@ -299,15 +302,9 @@ def _constants(loads: "_Loads", blocks: int) -> Constants:
     )
 
 
-def start_cycles(npu: Engine) -> int:
+def start_cycles(port: Port) -> int:
     """Return what a command takes beside its sets."""
-    return START_CYCLES + fetch_cycles(npu)
-
-
-def fetch_cycles(npu: Engine) -> int:
-    """Return the cycles until a command is there."""
-    whole, part = narrower(npu.constants_width, npu)
-    return npu.constants_latency + -(-DESCRIPTOR_BYTES * part // whole)
+    return START_CYCLES + port.fetch_cycles
 
 
 class _Loads(NamedTuple):
@@ -328,16 +325,13 @@ class _Loads(NamedTuple):
     share: float = 1.0
 
 
-def _loads(sets: Sets, npu: Engine) -> _Loads:
+def _loads(sets: Sets, port: Port) -> _Loads:
     """Return what the constants take."""
-    params, port = npu.params, npu.params["data_bytes"]
-    weights, table = sets.weight_bytes, params["output_lanes"] * PARAMETER_BYTES
-    rows, most = sets.rows * len(sets.widths[0]), params["weight_rows"]
-    width = narrower(npu.constants_width, npu)
-    asking = port * width[1] / width[0]
-    parameters, filled = read_cycles(table, width, npu), read_cycles(weights, width, npu)
+    weights, table, size = sets.weight_bytes, sets.table_bytes, port.size
+    rows, most = sets.rows * len(sets.widths[0]), sets.npu.params["weight_rows"]
+    parameters, filled = port.read_cycles(table), port.read_cycles(weights)
     if rows > most:
-        share = sets.inside_share
-        return _Loads(parameters, ceil(filled * share), (-(-table // port),), asking, True, share)
-    runs = -(-table // port), -(-weights // port)
-    return _Loads(parameters + filled, 0, runs, asking, 2 * rows <= most)
+        share, runs = sets.inside_share, (-(-table // size),)
+        return _Loads(parameters, ceil(filled * share), runs, port.asking, True, share)
+    runs = -(-table // size), -(-weights // size)
+    return _Loads(parameters + filled, 0, runs, port.asking, 2 * rows <= most)

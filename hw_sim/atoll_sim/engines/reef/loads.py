@@ -3,9 +3,7 @@
 
 from typing import NamedTuple
 
-from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.transfers import crossing_cycles
-from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES
+from atoll_sim.engines.reef.places import BEATS_UNDER_WAY
 
 BURST_BEATS, QUEUE_BEATS, QUEUE_RUNS = 16, 32, 16
 """Beats of a burst; beats and runs of the queue of pixels."""
@@ -203,17 +201,3 @@ def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
         taken = (alone - pixels.arrival - (ahead + alone / read) * comes) / pace
         beats = (room + taken) / (1 - comes / pace)
     return min(pixels.read, max(least, (beats + more) // unit * unit))
-
-
-def read_cycles(size: int, width: tuple[int, int], npu: Engine) -> int:
-    """Return the cycles in which constants come: so many beats at most are under way at a time.
-
-    Args:
-        size: bytes.
-        width: bytes that memory and port move in a cycle, as a ratio.
-        npu: the instance.
-    """
-    waiting = size * (npu.constants_latency + RETURN_CYCLES + crossing_cycles(npu))
-    return max(
-        -(-size * width[1] // width[0]), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"]))
-    )
