@@ -9,15 +9,8 @@ from atoll.resolve.soc import Engine
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
-from atoll_sim.engines.reef.places import Place, Port
+from atoll_sim.engines.reef.places import Places, Port
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
-
-
-class Places(NamedTuple):
-    """Where the activations of an operator are."""
-
-    read: Place
-    written: Place
 
 
 class Work(NamedTuple):
@@ -73,8 +66,10 @@ def computing_of(members: list[Work]) -> int:
 
 def moving_of(members: list[Block], port: Port) -> float:
     """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
-    reading = members[0].reading
-    writing = sum(block.writing for block in members) + changing_of(members)
+    reading, writing = members[0].reading, 0.0
+    for each in members:
+        writing += each.writing
+    writing += changing_of(members)
     return reading + writing if port.takes_turns else max(reading, writing)
 
 
@@ -85,18 +80,15 @@ def changing_of(members: list[Block]) -> int:
     return sum(each.changing for each in members)
 
 
-def blocks_of(
-    works: Mapping[int, Work], pixels: int, port: int, places: Places
-) -> Mapping[int, Block]:
+def blocks_of(works: Mapping[int, Work], pixels: int, places: Places) -> Mapping[int, Block]:
     """Return what blocks of so many pixels take of the memories."""
-    reading, written = places.read.reading(port), places.written
-    change = places.read.changing(written) * pixels
+    reading, written, change = places.reading, places.written, places.change * pixels
     return {
         width: Block(
             work,
             work.read_beats * reading,
             work.write_beats * written.writing(work.width),
-            ceil(change * work.turns),
+            ceil(change * work.turns) if change else 0,
         )
         for width, work in works.items()
     }

@@ -14,7 +14,6 @@ from atoll.resolve.soc import Engine
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
-    Places,
     Work,
     blocks_of,
     changing_of,
@@ -34,7 +33,7 @@ from atoll_sim.engines.reef.loads import (
     beside,
 )
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
-from atoll_sim.engines.reef.places import Port
+from atoll_sim.engines.reef.places import Places, Port
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
@@ -70,6 +69,8 @@ class _Set(NamedTuple):
         number: how many there are.
         computing: cycles of array and requantisers.
         written: beats.
+        beats: of the constants of the next set.
+        bursts: that bring them; each run begins one.
     """
 
     widths: tuple[int, ...]
@@ -78,6 +79,8 @@ class _Set(NamedTuple):
     number: int
     computing: int
     written: float
+    beats: int
+    bursts: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +112,40 @@ class Sets:
         return self.npu.params["output_lanes"] * PARAMETER_BYTES
 
     @cached_property
+    def fit(self) -> bool:
+        """Whether the weights of a set fit on chip."""
+        return self.rows * len(self.widths[0]) <= self.npu.params["weight_rows"]
+
+    @cached_property
+    def ahead(self) -> bool:
+        """Whether constants are read while the set before is computed."""
+        return not self.fit or 2 * self.rows * len(self.widths[0]) <= self.npu.params["weight_rows"]
+
+    @cached_property
+    def share(self) -> float:
+        """The share of the weights that is read each time."""
+        return 1.0 if self.fit else self.inside_share
+
+    @cached_property
+    def runs(self) -> tuple[int, ...]:
+        """Beats of the port of each run of constants of a block that is read once."""
+        sizes = (self.table_bytes, self.weight_bytes) if self.fit else (self.table_bytes,)
+        return tuple(-(-size // self.npu.params["data_bytes"]) for size in sizes)
+
+    @cached_property
+    def delay(self) -> int:
+        """Cycles from a beat's request until what is made of it asks to be written."""
+        by_taps = TAPS_DELAY if self.shape.depthwise else DENSE_DELAY
+        return LINES_DELAY if self.shape.lines else by_taps
+
+    @cached_property
+    def tail(self) -> int:
+        """Cycles at the end of a set in which nothing of the next one is read."""
+        shape = self.shape
+        overlapping = shape.stride[0] < shape.kernel[0]
+        return TAIL_CYCLES if shape.depthwise and (overlapping or not shape.lines) else 0
+
+    @cached_property
     def widths(self) -> list[tuple[int, ...]]:
         """Output channels of each block of each set: one, or a pair."""
         lanes, channels = self.npu.params["output_lanes"], self.shape.output[2]
@@ -133,7 +170,9 @@ class Sets:
         for each, number in Counter(zip(groups, following, firsts, strict=True)).items():
             works = [self.works[width] for width in each[0]]
             written = sum(work.write_beats for work in works)
-            found.append(_Set(*each, number, computing_of(works), written))
+            runs = [each[1] * run for run in self.runs]
+            coming = each[1] * sum(self.runs), sum(-(-run // BURST_BEATS) for run in runs)
+            found.append(_Set(*each, number, computing_of(works), written, *coming))
         return found
 
     @cached_property
@@ -198,16 +237,16 @@ def sets_of(shape: Geometry, npu: Engine) -> Sets:
     return Sets(shape, npu)
 
 
-def effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
+def effort_of(sets: Sets, commands: int, places: Places) -> Effort:
     """Return as `_effort_of`, at hand for operators that are alike."""
-    key = sets, commands, places
-    if key not in port.known:
-        port.known[key] = _effort_of(sets, port, commands, places)
-    found: Effort = port.known[key]
+    known, key = places.port.known, (sets, commands, places)
+    if key not in known:
+        known[key] = _effort_of(sets, commands, places)
+    found: Effort = known[key]
     return found
 
 
-def _effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
+def _effort_of(sets: Sets, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -218,28 +257,29 @@ def _effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
 
     Args:
         sets: of the operator.
-        port: of the instance.
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    samples, fetching = sets.shape.samples, port.fetch_cycles
-    loads, blocks = _loads(sets, port), sets.blocks
-    again, count = max(samples, commands), sets.pixels
-    known = blocks_of(sets.works, count, port.size, places)
-    repeated = samples * count if loads.each_pixel else again
-    loading = blocks * (again * loads.once + repeated * loads.each_pixel)
+    samples, port, blocks, count = sets.shape.samples, places.port, sets.blocks, sets.pixels
+    once, each_pixel = _loading_cycles(sets, port)
+    again, fetching = max(samples, commands), port.fetch_cycles
+    known = blocks_of(sets.works, count, places)
+    repeated = samples * count if each_pixel else again
+    loading = blocks * (again * once + repeated * each_pixel)
     cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
-    cycles += again * (sets.fill_cycles + len(sets.widths[0]) * loads.once)
+    cycles += again * (sets.fill_cycles + len(sets.widths[0]) * once)
     computing = 0
     for each in sets.alike:
         members = [known[width] for width in each.widths]
-        if each.coming and loads.ahead:
-            pixels = _pixels(members, each, sets, port, samples / again, places)
-            taken = beside(pixels, _constants(loads, each.coming))
+        moving = moving_of(members, port)
+        if each.coming and sets.ahead:
+            pixels = _pixels(members, moving, each, sets, samples / again, places)
+            constants = Constants(each.coming * once, each.beats, each.bursts, port.asking)
+            taken = beside(pixels, constants)
         else:
-            taken = samples / again * max(each.computing, moving_of(members, port))
-            taken += each.coming * loads.once + DRAIN_CYCLES * bool(each.coming)
-        weights = samples * count * loads.each_pixel * len(members)
+            taken = samples / again * max(each.computing, moving)
+            taken += each.coming * once + DRAIN_CYCLES * bool(each.coming)
+        weights = samples * count * each_pixel * len(members)
         cycles += each.number * (ceil(again * taken) + weights)
         computing += each.number * each.computing
     reading = sum(known[widths[0]].reading for widths in sets.widths)
@@ -253,85 +293,46 @@ def _effort_of(sets: Sets, port: Port, commands: int, places: Places) -> Effort:
             Bound.WEIGHTS: loading,
         },
         read_bytes=ceil(samples * sets.read_beats) * port.size,
-        weight_bytes=ceil(blocks * repeated * sets.weight_bytes * loads.share),
+        weight_bytes=ceil(blocks * repeated * sets.weight_bytes * sets.share),
         parameter_bytes=again * blocks * sets.table_bytes,
     )
 
 
 def _pixels(
-    members: list[Block], of: _Set, sets: Sets, port: Port, share: float, places: Places
+    members: list[Block], moving: float, of: _Set, sets: Sets, share: float, places: Places
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    shape, count, reading = sets.shape, sets.pixels, members[0].reading
-    block, written = members[0].work, of.written
-    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
-    npu, later, turn, aside = port.npu, places.read.later, 0.0, 0.0
-    if npu.constants_wait:
-        turn = npu.constants_latency + max(1, places.read.latency)
-        aside = (
-            npu.constants_latency + max(1, places.written.latency) - changing_of(members) / written
-        )
-    filled = sets.most_filled * block.run
-    overlapping = shape.stride[0] < shape.kernel[0]
+    block = members[0]
+    work, reading, written = block.work, block.reading, of.written
+    aside = places.aside and max(0.0, places.aside - changing_of(members) / written)
+    filled = sets.most_filled * work.run
     return Pixels(
         computing=share * of.computing,
-        moving=share * moving_of(members, port),
+        moving=share * moving,
         reading=share * reading,
-        read=share * block.read_beats,
+        read=share * work.read_beats,
         written=share * written,
-        run=block.run or 1,
-        pixels=share * count,
-        step=(block.read_beats - filled) / sets.later_windows,
-        delay=delay + later + filled * reading / block.read_beats,
-        arrival=ARRIVAL_CYCLES + later,
-        kept=sets.kept_pixels * block.run,
-        tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
+        run=work.run or 1,
+        pixels=share * sets.pixels,
+        step=(work.read_beats - filled) / sets.later_windows,
+        delay=sets.delay + places.later + filled * reading / work.read_beats,
+        arrival=ARRIVAL_CYCLES + places.later,
+        kept=sets.kept_pixels * work.run,
+        tail=sets.tail,
         first=of.first,
-        turn=turn,
-        aside=max(0.0, aside),
+        turn=places.turn,
+        aside=aside,
     )
 
 
-def _constants(loads: "_Loads", blocks: int) -> Constants:
-    """Return what the constants of a set of so many blocks take; each run begins a burst."""
-    return Constants(
-        cycles=blocks * loads.once,
-        beats=blocks * sum(loads.runs),
-        bursts=sum(-(-blocks * run // BURST_BEATS) for run in loads.runs),
-        asking=loads.asking,
-    )
+def _loading_cycles(sets: Sets, port: Port) -> tuple[int, int]:
+    """Return the cycles of reading constants: once for each block, and for each pixel of it."""
+    parameters, filled = port.read_cycles(sets.table_bytes), port.read_cycles(sets.weight_bytes)
+    if sets.fit:
+        return parameters + filled, 0
+    return parameters, ceil(filled * sets.share)
 
 
 def start_cycles(port: Port) -> int:
     """Return what a command takes beside its sets."""
     return START_CYCLES + port.fetch_cycles
-
-
-class _Loads(NamedTuple):
-    """Cycles of reading constants: once for each block of channels, and for each pixel of it.
-
-    Attributes:
-        runs: beats of the port of each run that is read once.
-        asking: cycles in which the port asks for a beat.
-        ahead: while the set before is computed.
-        share: of the weights that are read each time.
-    """
-
-    once: int
-    each_pixel: int
-    runs: tuple[int, ...]
-    asking: float
-    ahead: bool
-    share: float = 1.0
-
-
-def _loads(sets: Sets, port: Port) -> _Loads:
-    """Return what the constants take."""
-    weights, table, size = sets.weight_bytes, sets.table_bytes, port.size
-    rows, most = sets.rows * len(sets.widths[0]), sets.npu.params["weight_rows"]
-    parameters, filled = port.read_cycles(table), port.read_cycles(weights)
-    if rows > most:
-        share, runs = sets.inside_share, (-(-table // size),)
-        return _Loads(parameters, ceil(filled * share), runs, port.asking, True, share)
-    runs = -(-table // size), -(-weights // size)
-    return _Loads(parameters + filled, 0, runs, port.asking, 2 * rows <= most)

@@ -38,11 +38,6 @@ class Place:
     crossing: float = 0.0
     _written: dict[int, float] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
-    def later(self) -> float:
-        """Cycles beyond the first one until an answer is there."""
-        return max(0, self.latency - 1) + self.crossing
-
     def reading(self, port: int) -> float:
         """Return the cycles of a beat that is read; so many at most are under way at a time."""
         waiting = (self.latency + RETURN_CYCLES + self.crossing) / BEATS_UNDER_WAY
@@ -63,6 +58,48 @@ class Place:
         if not (self.memory and other.memory) or self.memory == other.memory:
             return 0
         return max(self.latency, other.latency) + TURN_CYCLES
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the activations of an operator are.
+
+    Attributes:
+        port: of the instance.
+        read: where its input is.
+        written: where its output is.
+    """
+
+    port: "Port"
+    read: Place
+    written: Place
+
+    @cached_property
+    def reading(self) -> float:
+        """Cycles of a beat that is read."""
+        return self.read.reading(self.port.size)
+
+    @cached_property
+    def change(self) -> int:
+        """Cycles of a change from one to the other, and back."""
+        return self.read.changing(self.written)
+
+    @cached_property
+    def later(self) -> float:
+        """Cycles beyond the first one until a beat that is read is there."""
+        return max(0, self.read.latency - 1) + self.read.crossing
+
+    @cached_property
+    def turn(self) -> int:
+        """Cycles that the port loses when it turns from pixels to constants, and back."""
+        npu = self.port.npu
+        return npu.constants_latency + max(1, self.read.latency) if npu.constants_wait else 0
+
+    @cached_property
+    def aside(self) -> int:
+        """Likewise, from constants to a beat that is written, and back."""
+        npu = self.port.npu
+        return npu.constants_latency + max(1, self.written.latency) if npu.constants_wait else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +164,14 @@ class Port:
             where = (held.width, held.memory, held.latency) if held else (width, "", 0)
             self.known[pool] = Place(*where, npu.bus_cycles, self.crossing)
         found: Place = self.known[pool]
+        return found
+
+    def places(self, read: Tensor, written: Tensor) -> Places:
+        """Return where two tensors are."""
+        key = read.pool, written.pool
+        if key not in self.known:
+            self.known[key] = Places(self, self.place(read), self.place(written))
+        found: Places = self.known[key]
         return found
 
 

@@ -11,7 +11,6 @@ from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import activation_range
 from atoll.ops.rounding import rounds_once
-from atoll_sim.engines.reef.channel_blocks import Places
 from atoll_sim.engines.reef.cycles import Sets, effort_of, sets_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.family import Family
@@ -79,8 +78,7 @@ class Windows(Family):
     def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy, see `effort_of`."""
         read, written = self._activations
-        places = Places(port.place(read), port.place(written))
-        effort = effort_of(self._sets, port, commands, places)
+        effort = effort_of(self._sets, commands, port.places(read, written))
         sizes = effort.read_bytes, effort.weight_bytes, effort.parameter_bytes
         reads = dict(zip((read.name, self._weights, self._parameters), sizes, strict=True))
         return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)
