@@ -24,7 +24,7 @@ from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
-from atoll.plugins.loading import is_own
+from atoll.plugins.loading import Part, is_own
 from atoll.program.effort import effort_of
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of, whole
@@ -154,16 +154,24 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     return tuning.cycles(whole(found)) if tuning else whole(found)
 
 
+@once_per_engine
+def _own_emitter(engine: Engine) -> Part | None:
+    """Return an emitter of Atoll's own that says what keeps its engine busy, None of others."""
+    emitter = emitter_of(engine) if is_own(engine.spec.emitter) else None
+    return emitter if emitter and callable(getattr(emitter.value, "busy", None)) else None
+
+
 def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
     """Return what `engine` does in these cycles; it computes where its emitter has no `busy`.
 
     Raises:
         AtollError: as `engine_cycles`.
     """
-    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    about = f"operator '{op.name}' ({op.kind.upper()})"
+    if (own := _own_emitter(engine)) and op.kind not in engine.timing:
+        return cast("Busy", own.call("busy", op, graph, engine, commands, about=about))
+    emitter = emitter_of(engine)
     told = callable(getattr(emitter.value, "busy", None))
-    if told and is_own(engine.spec.emitter) and op.kind not in engine.timing:
-        return cast("Busy", emitter.call("busy", op, graph, engine, commands, about=about))
     cycles = engine_cycles(op, graph, engine, commands)
     if not told:
         return Busy(cycles=cycles, parts={Bound.COMPUTE: cycles})

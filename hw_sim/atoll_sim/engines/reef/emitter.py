@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, once_per_engine
 from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.engines.reef.descriptor import Link
@@ -86,7 +86,12 @@ def _tensors(op: Operator, graph: Graph) -> tuple[Tensor, ...]:
 
 def _key(op: Operator, graph: Graph, npu: Engine) -> Alike:
     """Return all that `Family.busy` depends on but the port: values of axes and pools, too."""
-    return Alike((op.name, (*npu.params.items(),)), op, _tensors(op, graph))
+    return Alike((op.name, _params(npu)), op, _tensors(op, graph))
+
+
+@once_per_engine
+def _params(npu: Engine) -> tuple[tuple[str, int], ...]:
+    return tuple(npu.params.items())
 
 
 @remember(_key, most=4096)
