@@ -18,7 +18,6 @@ from atoll.report.scopes import scopes_of
 from atoll.stack.stack_bound import doubts, stack_bounds
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
-
 GRAPHS_AT_HAND = 32
 """Networks of which a process keeps in what other runtimes differ."""
 
