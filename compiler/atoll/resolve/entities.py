@@ -237,6 +237,14 @@ class PoolMemory:
     latency: int
 
 
+class Known(dict[Hashable, Any]):
+    """What was asked of a value; its copies begin without it."""
+
+    def __reduce__(self) -> tuple[type["Known"], tuple[()]]:
+        """Leave out of pickles what is found again."""
+        return Known, ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine(Device):
     """A device that runs lists of commands from memory: an accelerator or a DMA engine.
@@ -267,7 +275,7 @@ class Engine(Device):
     constants_wait: int = 0
     workspace_width: Fraction = Fraction(0)
     pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
-    known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    known: Known = field(default_factory=Known, init=False, repr=False, compare=False)
 
     @property
     def timing(self) -> Mapping[str, Tuning]:
