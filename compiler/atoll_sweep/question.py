@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -36,7 +37,7 @@ Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
 """A user's objective: gets a chip and the compiled networks by name; less is better."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """A sweep as data.
 
@@ -65,11 +66,15 @@ class Question:
     @contextmanager
     def open_texts(self) -> Iterator[None]:
         """Let descriptions say what they said when the sweep began."""
-        token = OPEN_TEXTS.set({} if self.elsewhere else texts_in(self.files))
+        token = OPEN_TEXTS.set(self._texts)
         try:
             yield
         finally:
             OPEN_TEXTS.reset(token)
+
+    @cached_property
+    def _texts(self) -> Mapping[Path, str]:
+        return {} if self.elsewhere else texts_in(self.files)
 
     def lay_out(self, folder: Path) -> "Question":
         """Lay the files out in a folder, and return the question that is asked there.

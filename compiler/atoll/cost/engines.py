@@ -24,11 +24,11 @@ from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
-from atoll.plugins.loading import is_own
+from atoll.plugins.loading import Part, is_own
 from atoll.program.effort import effort_of
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_device
+from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_engine
 from atoll.utils.remember import Alike, remember
 
 ANSWERS_AT_HAND = 8192
@@ -59,14 +59,10 @@ class EngineCost:
     def _crossing(self) -> int:
         return crossing_cycles(self.engine, self.soc)
 
-    @cached_property
-    def _facts(self) -> Hashable:
-        return facts_of(self.engine, self.soc)
-
     def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
         driving = self._drive_cycles(op, graph)
-        busy = busy_at_hand(op, graph, self.engine, commands, self._facts)
+        busy = busy_at_hand(op, graph, self.engine, commands)
         working = of_host(busy.cycles, self.engine, self.soc)
         cycles = self._with_host(working, driving)
         bound = Bound.DRIVER if driving > working else busy.bound
@@ -107,12 +103,11 @@ def busy_cycles(
     op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
 ) -> int:
     """Predict how long an engine itself is busy with `op`, in cycles of the host."""
-    own = cycles_at_hand(op, graph, engine, commands, facts_of(engine, soc))
-    return of_host(own, engine, soc)
+    return of_host(cycles_at_hand(op, graph, engine, commands), engine, soc)
 
 
-@once_per_device
-def facts_of(engine: Engine, soc: ResolvedSoc) -> Hashable:
+@once_per_engine
+def _facts_of(engine: Engine) -> Hashable:
     """Return what Atoll's own emitters estimate by, None of an engine with another one.
 
     Theirs depend on the engine, an operator and its operands; others' on whatever they look at.
@@ -125,30 +120,24 @@ def facts_of(engine: Engine, soc: ResolvedSoc) -> Hashable:
     return Alike((engine.spec.emitter, engine.name, params, reads, pools), engine.spec)
 
 
-def _question(
-    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
-) -> Alike | None:
-    if facts is None:
+def _question(op: Operator, graph: Graph, engine: Engine, commands: int) -> Alike | None:
+    if (facts := _facts_of(engine)) is None:
         return None
     tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
     return Alike((op.name, commands, facts), op, tensors)
 
 
 @remember(_question, most=ANSWERS_AT_HAND)
-def busy_at_hand(
-    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
-) -> Busy:
-    """Return as `engine_busy`; `facts` are those of the engine."""
+def busy_at_hand(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
+    """Return as `engine_busy`."""
     return engine_busy(op, graph, engine, commands)
 
 
-def cycles_at_hand(
-    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
-) -> int:
-    """Return as `engine_cycles`; `facts` are those of the engine."""
-    if facts is None:
+def cycles_at_hand(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
+    """Return as `engine_cycles`."""
+    if not is_own(engine.spec.emitter):
         return engine_cycles(op, graph, engine, commands)
-    return busy_at_hand(op, graph, engine, commands, facts).cycles
+    return busy_at_hand(op, graph, engine, commands).cycles
 
 
 def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
@@ -165,16 +154,24 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     return tuning.cycles(whole(found)) if tuning else whole(found)
 
 
+@once_per_engine
+def _own_emitter(engine: Engine) -> Part | None:
+    """Return an emitter of Atoll's own that says what keeps its engine busy, None of others."""
+    emitter = emitter_of(engine) if is_own(engine.spec.emitter) else None
+    return emitter if emitter and callable(getattr(emitter.value, "busy", None)) else None
+
+
 def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
     """Return what `engine` does in these cycles; it computes where its emitter has no `busy`.
 
     Raises:
         AtollError: as `engine_cycles`.
     """
-    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    about = f"operator '{op.name}' ({op.kind.upper()})"
+    if (own := _own_emitter(engine)) and op.kind not in engine.timing:
+        return cast("Busy", own.call("busy", op, graph, engine, commands, about=about))
+    emitter = emitter_of(engine)
     told = callable(getattr(emitter.value, "busy", None))
-    if told and is_own(engine.spec.emitter) and op.kind not in engine.timing:
-        return cast("Busy", emitter.call("busy", op, graph, engine, commands, about=about))
     cycles = engine_cycles(op, graph, engine, commands)
     if not told:
         return Busy(cycles=cycles, parts={Bound.COMPUTE: cycles})

@@ -7,7 +7,7 @@ from atoll.cost.engines import crossing_cycles, driver_cycles
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.resolve.engine_parts import emitter_of, links
-from atoll.resolve.soc import Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Device, Engine, ResolvedSoc, once_per_device
 
 
 def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last: bool) -> Spent:
@@ -42,6 +42,11 @@ def joint_saving(device: Device, soc: ResolvedSoc) -> int:
     """Return what the host saves where a device goes on by itself; 0 if it never does."""
     if not (isinstance(device, Engine) and links(emitter_of(device))):
         return 0
+    return _saving(device, soc)
+
+
+@once_per_device
+def _saving(engine: Engine, soc: ResolvedSoc) -> int:
     start, finish, _ = driver_cycles(soc)
     between = drive_cycles(BETWEEN_CYCLES, soc.host_cpu, soc)
-    return start + finish + between - goes_on_cycles(device, soc)
+    return start + finish + between - goes_on_cycles(engine, soc)

@@ -60,10 +60,9 @@ def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
 
 def _costs(graph: Graph, soc: ResolvedSoc, constants: Mapping[str, str]) -> Iterator[DeviceCost]:
     """Yield what knows the cost of each operator on its device, as one that reads its constants."""
-    pools = {**constants, **copied_pools(graph, soc)}
-    known: dict[tuple[str, str], DeviceCost] = {}
+    pools, known = {**constants, **copied_pools(graph, soc)}, soc.known
     for op in graph.operators:
-        key = op.device, pools.get(op.name, "")
+        key = "cost from", op.device, pools.get(op.name, "")
         if key not in known:
-            known[key] = cost_on(reader_from(soc.device(key[0]), key[1], soc), soc)
+            known[key] = cost_on(reader_from(soc.device(key[1]), key[2], soc), soc)
         yield known[key]

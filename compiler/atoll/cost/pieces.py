@@ -8,7 +8,7 @@ from functools import cached_property
 from atoll.cost.copies import moving_cycles
 from atoll.cost.data.assumed import CORE_PIECE_CYCLES, ENGINE_PIECE_CYCLES, LISTS_OF_COPY
 from atoll.cost.data.picorv32 import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
-from atoll.cost.engines import busy_at_hand, driver_cycles, facts_of
+from atoll.cost.engines import busy_at_hand, driver_cycles
 from atoll.cost.lists import goes_on_cycles, joint_saving
 from atoll.cost.operators import compute_cycles
 from atoll.cost.spent import of_host
@@ -68,7 +68,7 @@ class PieceCosts:
             fixed = START_CYCLES + FINISH_CYCLES
             return _Rate(LEAST_CYCLES, fixed, max(0, cycles - fixed))
         fixed = goes_on_cycles(device, self.soc) + ENGINE_PIECE_CYCLES
-        busy = busy_at_hand(op, self.network, device, 0, facts_of(device, self.soc))
+        busy = busy_at_hand(op, self.network, device, 0)
         constants = of_host(busy.parts.get(Bound.WEIGHTS, 0), device, self.soc)
         return _Rate(0, fixed + constants, max(0, cycles - fixed))
 

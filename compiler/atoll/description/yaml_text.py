@@ -63,7 +63,7 @@ def _read_bytes(path: Path, at: SourceLoc | None) -> bytes:
     try:
         if not S_ISREG(path.stat().st_mode):
             raise DescriptionError("E001", f"'{path}' is no file", at=at, remedy="name a YAML file")
-        with path.open("rb") as stream:
+        with path.open("rb", buffering=0) as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else str(fault)

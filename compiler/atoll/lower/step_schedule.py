@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 from atoll.ir.tir import Entry, Step
 from atoll.records import dataclass
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+ENTRIES_AT_HAND = 64
+"""Programs of which a process knows whether they are chains."""
 
 SLACK = 4
 """A device counts as surely done when a quarter more than its estimate has passed."""
@@ -95,6 +99,12 @@ def copies_by_pools(entry: Entry, movers: Collection[str]) -> tuple[tuple[int, .
     return tuple(map(tuple, copies.values()))
 
 
+def _entry_key(entry: Entry) -> Alike | None:
+    count = len(entry.steps)
+    return None if count > MOST_OPERATORS else Alike((count, entry.inputs, entry.outputs), entry)
+
+
+@remember(_entry_key, most=ENTRIES_AT_HAND)
 def is_chain(entry: Entry) -> bool:
     """Tell whether each step needs the one before it: then there is nothing to schedule."""
     needs = enumerate(_predecessors(entry, entry.steps))

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from atoll.cost.basis import MEASURED
 from atoll.cost.operators import Cost
@@ -73,11 +73,14 @@ class Decision:
         return Decision(
             operator=self.operator,
             device=self.device,
-            find=lambda: change(self.why),
+            find=partial(self._find_changed, change),
             asked=self.asked,
             pinned=self.pinned,
             joined=self.joined,
         )
+
+    def _find_changed(self, change: Callable[[Why], Why]) -> Why:
+        return change(self.why)
 
     def __eq__(self, other: object) -> bool:
         """Compare what was decided, and why."""

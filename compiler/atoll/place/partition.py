@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from atoll.cost.bands import Parts, Pessimistic, add_parts, could_be_less
@@ -293,23 +293,23 @@ class _Chooser:
         weighing = cache(lambda: Weighing(self._graph, self._soc, spread=self._spread))
         where = {each.operator: each.device for each in decisions}
 
-        def tell(op: Operator, decision: Decision) -> Decision:
-            return decision.with_reasons(
-                lambda why: self._explain(op, decision, why, where, weighing())
-            )
-
         pairs = zip(self._graph.operators, decisions, strict=True)
-        return tuple(decision if op.kind == COPY else tell(op, decision) for op, decision in pairs)
+        return tuple(
+            decision
+            if op.kind == COPY
+            else decision.with_reasons(partial(self._explain, op, decision, where, weighing))
+            for op, decision in pairs
+        )
 
     def _explain(
         self,
         op: Operator,
         decision: Decision,
-        usual: Why,
         where: Mapping[str, str],
-        weighing: Weighing,
+        find_weighing: Callable[[], Weighing],
+        usual: Why,
     ) -> Why:
-        rejected, costs = dict(usual.rejected), dict(usual.costs)
+        rejected, costs, weighing = dict(usual.rejected), dict(usual.costs), find_weighing()
         here, within = weighing.cost(op, where), list(usual.within)
         for device in self._soc.devices:
             name, there = device.name, {**where, op.name: device.name}
@@ -539,18 +539,21 @@ class _Chooser:
             return self._off_cores(spot, able, rejected)
         if not able:
             return self._nowhere(op, joined, rejected)
-        alone = best = able[0]
         if len(able) > 1:
             weights = {device.name: self._weight(spot, device) for device in able}
             alone, best = self._best(spot, able, weights)
-
-        def find() -> Why:
-            if len(able) > 1:
-                return self._compare(spot, able, alone, best, rejected)
-            reason = self._default_reason(best, joined, pinned)
-            return Why(reason=reason, rejected=self._in_order(best.name, rejected))
-
+            find = partial(self._compare, spot, able, alone, best, rejected)
+        else:
+            best = able[0]
+            find = partial(self._only, best, joined, pinned, rejected)
         return Decision(operator=op.name, device=best.name, find=find, pinned=pinned, joined=joined)
+
+    def _only(
+        self, best: Device, joined: Joined, pinned: Sequence[str], rejected: Mapping[str, str]
+    ) -> Why:
+        """Say why there is no choice."""
+        reason = self._default_reason(best, joined, pinned)
+        return Why(reason=reason, rejected=self._in_order(best.name, rejected))
 
     def _weighable(self, op: Operator, joined: Joined) -> _Weighable:
         known, key = self._known.weighable, (op.name, self._accelerators)

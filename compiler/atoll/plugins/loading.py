@@ -149,13 +149,16 @@ class Part:
         Raises:
             AtollError: E111; it raised.
         """
-        doing = f"{self.who} failed in '{method}'" + (f" for {about}" if about else "")
-        remedy = (
-            f"correct '{method}', or delete from 'operators' what it cannot do; "
-            "docs/accelerators.md says what it gets and returns"
-        )
-        with foreign_code(doing, at=self.at, remedy=remedy):
+        try:
             return getattr(self.value, method)(*arguments)
+        except BaseException:
+            doing = f"{self.who} failed in '{method}'" + (f" for {about}" if about else "")
+            remedy = (
+                f"correct '{method}', or delete from 'operators' what it cannot do; "
+                "docs/accelerators.md says what it gets and returns"
+            )
+            with foreign_code(doing, at=self.at, remedy=remedy):
+                raise
 
     def wrong(self, method: str, what: str, about: str = "") -> AtollError:
         """Return the error that a method returned `what`, which is not what it must return."""

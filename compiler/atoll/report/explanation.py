@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from atoll.cost.basis import basis_of
 from atoll.driver.compiled import Compiled, expected_cycles, expected_length
+from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.place.code_targets import target_choices, target_requests
 from atoll.place.slower import slower_than_elsewhere
@@ -15,6 +16,10 @@ from atoll.report.explain_streams import StreamingStory
 from atoll.report.explain_text import Explanation
 from atoll.report.scopes import scopes_of
 from atoll.stack.stack_bound import doubts, stack_bounds
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+GRAPHS_AT_HAND = 32
+"""Networks of which a process keeps in what other runtimes differ."""
 
 
 def notes(compiled: Compiled) -> tuple[str, ...]:
@@ -30,7 +35,16 @@ def unsure(compiled: Compiled) -> tuple[str, ...]:
 
 def cautions(compiled: Compiled) -> tuple[str, ...]:
     """Return sentences about operators that other runtimes make another result of."""
-    graph = compiled.network
+    return _cautions(compiled.network)
+
+
+def _graph_key(graph: Graph) -> Alike | None:
+    count = len(graph.operators)
+    return None if count > MOST_OPERATORS else Alike((graph.name, count), graph)
+
+
+@remember(_graph_key, most=GRAPHS_AT_HAND)
+def _cautions(graph: Graph) -> tuple[str, ...]:
     told = ((op.name, kind_of(op).caution(op, graph)) for op in graph.operators)
     return tuple(f"'{name}' {what}" for name, what in told if what)
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from atoll.diagnostics.errors import AtollError, SourceLoc
 from atoll.plugins.loading import Methods, Part, is_own, load, make_part
-from atoll.resolve.soc import AcceleratorSpec, Engine
+from atoll.resolve.soc import AcceleratorSpec, Engine, once_per_engine
 
 EMITTER_METHODS: Methods = MappingProxyType(
     {
@@ -64,6 +64,13 @@ def check_functions(engine: Engine) -> None:
             raise AtollError("E110", what, at=at, remedy="name a function of Python")
 
 
+@once_per_engine
+def _foreign_entries(engine: Engine) -> tuple[str, ...]:
+    """Return the entry points of other packages that the description of an engine names."""
+    entries = (engine.spec.emitter, *(entry for _, _, entry in _functions(engine.spec)))
+    return tuple(entry for entry in entries if not is_own(entry))
+
+
 def code_of(*engines: Engine) -> tuple[object, ...]:
     """Return what of other packages has a say in the jobs of engines, as it is loaded now.
 
@@ -71,13 +78,11 @@ def code_of(*engines: Engine) -> tuple[object, ...]:
     entry point.
     """
     found: list[object] = []
-    for spec in (each.spec for each in engines):
-        for entry in (spec.emitter, *(entry for _, _, entry in _functions(spec))):
-            if not is_own(entry):
-                try:
-                    found.append(load(entry))
-                except AtollError:
-                    found.append(entry)
+    for entry in (entry for each in engines for entry in _foreign_entries(each)):
+        try:
+            found.append(load(entry))
+        except AtollError:
+            found.append(entry)
     return tuple(found)
 
 

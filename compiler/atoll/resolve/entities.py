@@ -4,9 +4,11 @@
 Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes, clocks hertz.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import wraps
+from typing import Any, TypeVar
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.code_target import CodeTarget, Optimise
@@ -235,6 +237,14 @@ class PoolMemory:
     latency: int
 
 
+class Known(dict[Hashable, Any]):
+    """What was asked of a value; its copies begin without it."""
+
+    def __reduce__(self) -> tuple[type["Known"], tuple[()]]:
+        """Leave out of pickles what is found again."""
+        return Known, ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine(Device):
     """A device that runs lists of commands from memory: an accelerator or a DMA engine.
@@ -251,6 +261,7 @@ class Engine(Device):
         constants_wait: likewise that changing to it and back takes; 0: it works in one alone.
         workspace_width: as `constants_width`, of the narrowest memory that it writes.
         pool_memories: of each pool of activations, where it lies. These six are for estimates.
+        known: what was asked of it; who asks adds it.
     """
 
     spec: AcceleratorSpec
@@ -264,12 +275,32 @@ class Engine(Device):
     constants_wait: int = 0
     workspace_width: Fraction = Fraction(0)
     pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
+    known: Known = field(default_factory=Known, init=False, repr=False, compare=False)
 
     @property
     def timing(self) -> Mapping[str, Tuning]:
         """What was measured of an instance with these parameters, by kind of operator."""
-        same = dict(self.params) == dict(self.spec.timed_params)
-        return self.spec.timing if same else {}
+        if "timing" not in self.known:
+            same = dict(self.params) == dict(self.spec.timed_params)
+            self.known["timing"] = self.spec.timing if same else {}
+        found: Mapping[str, Tuning] = self.known["timing"]
+        return found
+
+
+Found = TypeVar("Found")
+
+
+def once_per_engine(function: Callable[[Engine], Found]) -> Callable[[Engine], Found]:
+    """Decorate what follows from an engine alone: of each it is found once."""
+
+    @wraps(function)
+    def finding(engine: Engine) -> Found:
+        if function not in engine.known:
+            engine.known[function] = function(engine)
+        found: Found = engine.known[function]
+        return found
+
+    return finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

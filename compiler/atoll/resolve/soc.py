@@ -26,6 +26,7 @@ from atoll.resolve.entities import (
     Registers,
     StackLimit,
     ThreadLimits,
+    once_per_engine,
 )
 from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
@@ -60,6 +61,7 @@ __all__ = [
     "ThreadLimits",
     "once_per_chip",
     "once_per_device",
+    "once_per_engine",
 ]
 
 

@@ -15,12 +15,11 @@ from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.reef.channel_blocks import Places
 from atoll_sim.engines.reef.cycles import effort_of, sets_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
-from atoll_sim.engines.reef.places import Place
+from atoll_sim.engines.reef.places import Place, Places, port_of
 from atoll_sim.engines.reef.strips import Strips, strips_of
 
 SPEC = AcceleratorSpec(
@@ -263,7 +262,7 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
     near = Place(Fraction(device.params["data_bytes"]))
     assert effort_of(
-        sets_of(geometry, device), device, 0, Places(near, near)
+        sets_of(geometry, device), 0, Places(port_of(device), near, near)
     ).cycles == pytest.approx(measured, rel=0.12)
 
 

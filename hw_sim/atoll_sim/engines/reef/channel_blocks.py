@@ -9,15 +9,8 @@ from atoll.resolve.soc import Engine
 from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
-from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES, Place
+from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, Places
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
-
-
-class Places(NamedTuple):
-    """Where the activations of an operator are."""
-
-    read: Place
-    written: Place
 
 
 class Work(NamedTuple):
@@ -81,7 +74,7 @@ def computing_of(members: list[Work]) -> int:
     return max(array, sum(block.scaling for block in members))
 
 
-def moving_of(members: list[Block], places: Places, ahead: float, npu: Engine) -> Moving:
+def moving_of(members: list[Block], written: float, ahead: float, places: Places) -> Moving:
     """Return what a set takes of the port; a memory that is known reads or writes at a time.
 
     Reads and writes take turns beat by beat as long as both ask, so in two memories the port
@@ -90,32 +83,29 @@ def moving_of(members: list[Block], places: Places, ahead: float, npu: Engine) -
 
     Args:
         members: blocks of the set.
-        places: of the activations.
+        written: their beats.
         ahead: beats that are read before any is written.
-        npu: the instance.
+        places: of the activations.
     """
-    read, written = members[0].work.read_beats, sum(each.work.write_beats for each in members)
-    port, writing = npu.params["data_bytes"], sum(each.writing for each in members)
-    reading = members[0].reading
-    if not npu.workspace_width:
+    reading, read, writing = members[0].reading, members[0].work.read_beats, 0.0
+    for each in members:
+        writing += each.writing
+    if not places.port.takes_turns:
         return Moving(reading, max(reading, writing), 0.0)
-    change = places.read.changing(places.written)
     answered = places.written.waiting(writing / written)
-    if not change:
-        waiting = places.read.waiting(RETURN_CYCLES + places.read.crossing) * read
-        return Moving(reading, max(reading + writing, waiting + answered * written), 0.0)
+    if not places.change:
+        waiting = places.waiting * read + answered * written
+        return Moving(reading, max(reading + writing, waiting), 0.0)
     changes = min(max(0.0, read - ahead), written)
-    single, under_way = places.read.writing(port) * read, BEATS_UNDER_WAY * changes
+    single, under_way = places.reading_alone * read, BEATS_UNDER_WAY * changes
     reading = single + max(0.0, 1 - under_way / read) * (reading - single)
     writing += max(0.0, written - under_way) * max(0.0, answered - writing / written)
-    return Moving(reading, reading + writing + change * changes, written - changes)
+    return Moving(reading, reading + writing + places.change * changes, written - changes)
 
 
-def blocks_of(
-    works: Mapping[int, Work], pixels: int, port: int, places: Places
-) -> Mapping[int, Block]:
+def blocks_of(works: Mapping[int, Work], pixels: int, places: Places) -> Mapping[int, Block]:
     """Return what blocks of so many pixels take of the memories."""
-    reading, written = places.read.reading(port), places.written
+    reading, written, port = places.reading, places.written, places.port.size
     return {
         width: Block(
             work,

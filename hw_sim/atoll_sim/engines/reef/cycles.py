@@ -11,11 +11,9 @@ from typing import NamedTuple
 from atoll.ir.busy import Bound
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
-from atoll.utils.remember import Alike, remember
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
-    Places,
     Work,
     blocks_of,
     computing_of,
@@ -34,10 +32,9 @@ from atoll_sim.engines.reef.loads import (
     Constants,
     Pixels,
     beside,
-    read_cycles,
 )
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
-from atoll_sim.engines.reef.places import narrower
+from atoll_sim.engines.reef.places import Places, Port
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
@@ -73,6 +70,8 @@ class _Set(NamedTuple):
         number: how many there are.
         computing: cycles of array and requantisers.
         written: beats.
+        beats: of the constants of the next set.
+        bursts: that bring them; each run begins one.
     """
 
     widths: tuple[int, ...]
@@ -81,6 +80,8 @@ class _Set(NamedTuple):
     number: int
     computing: int
     written: float
+    beats: int
+    bursts: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,45 @@ class Sets:
         return self.shape.block_bytes(self.npu)
 
     @cached_property
+    def table_bytes(self) -> int:
+        """Parameters of a block."""
+        return self.npu.params["output_lanes"] * PARAMETER_BYTES
+
+    @cached_property
+    def fit(self) -> bool:
+        """Whether the weights of a set fit on chip."""
+        return self.rows * len(self.widths[0]) <= self.npu.params["weight_rows"]
+
+    @cached_property
+    def ahead(self) -> bool:
+        """Whether constants are read while the set before is computed."""
+        return not self.fit or 2 * self.rows * len(self.widths[0]) <= self.npu.params["weight_rows"]
+
+    @cached_property
+    def share(self) -> float:
+        """The share of the weights that is read each time."""
+        return 1.0 if self.fit else self.inside_share
+
+    @cached_property
+    def runs(self) -> tuple[int, ...]:
+        """Beats of the port of each run of constants of a block that is read once."""
+        sizes = (self.table_bytes, self.weight_bytes) if self.fit else (self.table_bytes,)
+        return tuple(-(-size // self.npu.params["data_bytes"]) for size in sizes)
+
+    @cached_property
+    def delay(self) -> int:
+        """Cycles from a beat's request until what is made of it asks to be written."""
+        by_taps = TAPS_DELAY if self.shape.depthwise else DENSE_DELAY
+        return LINES_DELAY if self.shape.lines else by_taps
+
+    @cached_property
+    def tail(self) -> int:
+        """Cycles at the end of a set in which nothing of the next one is read."""
+        shape = self.shape
+        overlapping = shape.stride[0] < shape.kernel[0]
+        return TAIL_CYCLES if shape.depthwise and (overlapping or not shape.lines) else 0
+
+    @cached_property
     def widths(self) -> list[tuple[int, ...]]:
         """Output channels of each block of each set: one, or a pair."""
         lanes, channels = self.npu.params["output_lanes"], self.shape.output[2]
@@ -131,7 +171,9 @@ class Sets:
         for each, number in Counter(zip(groups, following, firsts, strict=True)).items():
             works = [self.works[width] for width in each[0]]
             written = sum(work.write_beats for work in works)
-            found.append(_Set(*each, number, computing_of(works), written))
+            runs = [each[1] * run for run in self.runs]
+            coming = each[1] * sum(self.runs), sum(-(-run // BURST_BEATS) for run in runs)
+            found.append(_Set(*each, number, computing_of(works), written, *coming))
         return found
 
     @cached_property
@@ -196,15 +238,16 @@ def sets_of(shape: Geometry, npu: Engine) -> Sets:
     return Sets(shape, npu)
 
 
-def _instance(sets: Sets, npu: Engine, commands: int, places: Places) -> Alike:
-    """Return all that the effort of an operator depends on; fractions take long to hash."""
-    reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
-    sign = sets, commands, npu.constants_latency, npu.bus_cycles.as_integer_ratio()
-    return Alike(sign, reads, places)
+def effort_of(sets: Sets, commands: int, places: Places) -> Effort:
+    """Return as `_effort_of`, at hand for operators that are alike."""
+    known, key = places.port.known, (sets, commands, places)
+    if key not in known:
+        known[key] = _effort_of(sets, commands, places)
+    found: Effort = known[key]
+    return found
 
 
-@remember(_instance, most=4096)
-def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
+def _effort_of(sets: Sets, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -215,29 +258,30 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
 
     Args:
         sets: of the operator.
-        npu: the instance.
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    samples, port = sets.shape.samples, npu.params["data_bytes"]
-    loads, blocks, fetching = _loads(sets, npu), sets.blocks, fetch_cycles(npu)
-    again, count = max(samples, commands), sets.pixels
-    known = blocks_of(sets.works, count, port, places)
-    repeated = samples * count if loads.each_pixel else again
-    loading = blocks * (again * loads.once + repeated * loads.each_pixel)
+    samples, port, blocks, count = sets.shape.samples, places.port, sets.blocks, sets.pixels
+    once, each_pixel = _loading_cycles(sets, port)
+    again, fetching = max(samples, commands), port.fetch_cycles
+    known = blocks_of(sets.works, count, places)
+    repeated = samples * count if each_pixel else again
+    loading = blocks * (again * once + repeated * each_pixel)
     cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
-    cycles += again * (sets.fill_cycles + len(sets.widths[0]) * loads.once)
+    cycles += again * (sets.fill_cycles + len(sets.widths[0]) * once)
     computing = 0
     for each in sets.alike:
         members = [known[width] for width in each.widths]
-        if each.coming and loads.ahead:
-            pixels = _pixels(members, each, sets, loads, npu, samples / again, places)
-            taken = beside(pixels, _constants(loads, each.coming))
+        if each.coming and sets.ahead:
+            pixels = _pixels(members, each, sets, samples / again, places)
+            constants = Constants(each.coming * once, each.beats, each.bursts, port.asking)
+            taken = beside(pixels, constants)
         else:
-            moving = moving_of(members, places, _ahead(sets, members[0], places), npu)
+            ahead = _ahead(sets, members[0], places)
+            moving = moving_of(members, each.written, ahead, places)
             taken = samples / again * max(each.computing, moving.cycles)
-            taken += each.coming * loads.once + DRAIN_CYCLES * bool(each.coming)
-        weights = samples * count * loads.each_pixel * len(members)
+            taken += each.coming * once + DRAIN_CYCLES * bool(each.coming)
+        weights = samples * count * each_pixel * len(members)
         cycles += each.number * (ceil(again * taken) + weights)
         computing += each.number * each.computing
     reading = sum(known[widths[0]].reading for widths in sets.widths)
@@ -250,124 +294,57 @@ def effort_of(sets: Sets, npu: Engine, commands: int, places: Places) -> Effort:
             Bound.WRITE: ceil(samples * writing),
             Bound.WEIGHTS: loading,
         },
-        read_bytes=ceil(samples * sets.read_beats) * port,
-        weight_bytes=ceil(blocks * repeated * sets.weight_bytes * loads.share),
-        parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
+        read_bytes=ceil(samples * sets.read_beats) * port.size,
+        weight_bytes=ceil(blocks * repeated * sets.weight_bytes * sets.share),
+        parameter_bytes=again * blocks * sets.table_bytes,
     )
-
-
-def _delay(sets: Sets, places: Places) -> float:
-    """Return the cycles from a beat's request until what is made of it asks to be written."""
-    shape = sets.shape
-    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
-    return delay + _later(places)
-
-
-def _later(places: Places) -> float:
-    """Return the cycles by which a beat comes later than from a memory that answers at once."""
-    return max(0, places.read.latency - 1) + places.read.crossing
 
 
 def _ahead(sets: Sets, block: Block, places: Places) -> float:
     """Return the beats that a set reads before it writes elsewhere, if no other is under way."""
-    if places.read.memory == places.written.memory:
+    if not places.change:
         return 0.0
-    work = block.work
+    work, delay = block.work, sets.delay + places.later
     room = min(QUEUE_BEATS, QUEUE_RUNS * (work.run or 1)) + sets.kept_pixels * work.run
-    beats = sets.most_filled * work.run + _delay(sets, places) * work.read_beats / block.reading
+    beats = sets.most_filled * work.run + delay * work.read_beats / block.reading
     return min(room, beats)
 
 
-def _pixels(
-    members: list[Block],
-    of: _Set,
-    sets: Sets,
-    loads: "_Loads",
-    npu: Engine,
-    share: float,
-    places: Places,
-) -> Pixels:
+def _pixels(members: list[Block], of: _Set, sets: Sets, share: float, places: Places) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    shape, count = sets.shape, sets.pixels
-    block, written = members[0].work, of.written
-    ahead = _ahead(sets, members[0], places) if of.first else 0.0
-    moving = moving_of(members, places, ahead, npu)
-    turn = aside = 0.0
-    if npu.constants_wait:
-        turn = npu.constants_latency + max(1, places.read.latency)
-        changed = max(0.0, 1 - moving.alone / (of.coming * sum(loads.runs)))
-        aside = npu.constants_latency + max(1, places.written.latency)
-        aside -= changed * places.read.changing(places.written)
-    filled = sets.most_filled * block.run
-    overlapping = shape.stride[0] < shape.kernel[0]
+    block, written = members[0], of.written
+    work, ahead = block.work, _ahead(sets, block, places) if of.first else 0.0
+    moving = moving_of(members, written, ahead, places)
+    changed = max(0.0, 1 - moving.alone / of.beats)
+    aside = places.aside and max(0.0, places.aside - changed * places.change)
+    filled = sets.most_filled * work.run
     return Pixels(
         computing=share * of.computing,
         moving=share * moving.cycles,
         reading=share * moving.reading,
-        read=share * block.read_beats,
+        read=share * work.read_beats,
         written=share * written,
-        run=block.run or 1,
-        pixels=share * count,
-        step=(block.read_beats - filled) / sets.later_windows,
-        delay=_delay(sets, places) + filled * moving.reading / block.read_beats,
-        arrival=ARRIVAL_CYCLES + _later(places),
-        kept=sets.kept_pixels * block.run,
-        tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
+        run=work.run or 1,
+        pixels=share * sets.pixels,
+        step=(work.read_beats - filled) / sets.later_windows,
+        delay=sets.delay + places.later + filled * moving.reading / work.read_beats,
+        arrival=ARRIVAL_CYCLES + places.later,
+        kept=sets.kept_pixels * work.run,
+        tail=sets.tail,
         first=of.first,
-        turn=turn,
-        aside=max(0.0, aside),
+        turn=places.turn,
+        aside=aside,
     )
 
 
-def _constants(loads: "_Loads", blocks: int) -> Constants:
-    """Return what the constants of a set of so many blocks take; each run begins a burst."""
-    return Constants(
-        cycles=blocks * loads.once,
-        beats=blocks * sum(loads.runs),
-        bursts=sum(-(-blocks * run // BURST_BEATS) for run in loads.runs),
-        asking=loads.asking,
-    )
+def _loading_cycles(sets: Sets, port: Port) -> tuple[int, int]:
+    """Return the cycles of reading constants: once for each block, and for each pixel of it."""
+    parameters, filled = port.read_cycles(sets.table_bytes), port.read_cycles(sets.weight_bytes)
+    if sets.fit:
+        return parameters + filled, 0
+    return parameters, ceil(filled * sets.share)
 
 
-def start_cycles(npu: Engine) -> int:
+def start_cycles(port: Port) -> int:
     """Return what a command takes beside its sets."""
-    return START_CYCLES + fetch_cycles(npu)
-
-
-def fetch_cycles(npu: Engine) -> int:
-    """Return the cycles until a command is there."""
-    whole, part = narrower(npu.constants_width, npu)
-    return npu.constants_latency + -(-DESCRIPTOR_BYTES * part // whole)
-
-
-class _Loads(NamedTuple):
-    """Cycles of reading constants: once for each block of channels, and for each pixel of it.
-
-    Attributes:
-        runs: beats of the port of each run that is read once.
-        asking: cycles in which the port asks for a beat.
-        ahead: while the set before is computed.
-        share: of the weights that are read each time.
-    """
-
-    once: int
-    each_pixel: int
-    runs: tuple[int, ...]
-    asking: float
-    ahead: bool
-    share: float = 1.0
-
-
-def _loads(sets: Sets, npu: Engine) -> _Loads:
-    """Return what the constants take."""
-    params, port = npu.params, npu.params["data_bytes"]
-    weights, table = sets.weight_bytes, params["output_lanes"] * PARAMETER_BYTES
-    rows, most = sets.rows * len(sets.widths[0]), params["weight_rows"]
-    width = narrower(npu.constants_width, npu)
-    asking = port * width[1] / width[0]
-    parameters, filled = read_cycles(table, width, npu), read_cycles(weights, width, npu)
-    if rows > most:
-        share = sets.inside_share
-        return _Loads(parameters, ceil(filled * share), (-(-table // port),), asking, True, share)
-    runs = -(-table // port), -(-weights // port)
-    return _Loads(parameters + filled, 0, runs, asking, 2 * rows <= most)
+    return START_CYCLES + port.fetch_cycles

@@ -3,12 +3,13 @@
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from functools import cached_property
 from math import ceil
 from struct import Struct
 from typing import ClassVar
 
 from atoll.ir.busy import Bound, Busy
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.elements.addition import add_factors
@@ -20,7 +21,7 @@ from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
-from atoll_sim.engines.reef.places import Place, place_of
+from atoll_sim.engines.reef.places import Place, Port
 
 
 class ElementOpcode(IntEnum):
@@ -112,25 +113,29 @@ class Elements(Family):
             activation_max=high,
         ).encode()
 
-    def busy(self, commands: int) -> Busy:
+    def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy.
 
         Each operand takes a step for as many elements as there are lanes. A memory that is known
         moves one beat at a time, of three; otherwise it is taken to write while it reads.
         """
-        op, graph, npu = self.op, self.graph, self.npu
-        count, port = graph.results(op)[0].elements, npu.params["data_bytes"]
-        beats = -(-count // port)
-        places = [place_of(name, graph, npu) for name in (*op.inputs, *op.outputs)]
+        tensors, size = self._tensors, port.size
+        count = tensors[-1].elements
+        beats = -(-count // size)
+        places = [port.place(each) for each in tensors]
         *sources, target = places
         parts = {
-            Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
-            Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
-            Bound.WRITE: ceil(beats * target.writing(port) + _change_cycles(beats, places)),
+            Bound.COMPUTE: ceil(2 * count / self.npu.params["input_lanes"]),
+            Bound.READ: ceil(beats * sum(each.reading(size) for each in sources)),
+            Bound.WRITE: ceil(beats * target.writing(size) + _change_cycles(beats, places)),
         }
-        moving = sum if npu.workspace_width else max
+        moving = sum if port.takes_turns else max
         busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))
-        return Busy(cycles=start_cycles(npu) + busy, parts=parts)
+        return Busy(cycles=start_cycles(port) + busy, parts=parts)
+
+    @cached_property
+    def _tensors(self) -> tuple[Tensor, ...]:
+        return self.tensors((*self.op.inputs, *self.op.outputs))
 
 
 def _change_cycles(beats: int, places: Sequence[Place]) -> int:

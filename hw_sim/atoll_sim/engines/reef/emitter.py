@@ -4,14 +4,16 @@
 from collections.abc import Callable, Mapping
 
 from atoll.ir.busy import Busy
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, once_per_engine
+from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.engines.reef.descriptor import Link
 from atoll_sim.engines.reef.elements import Elements
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.moves import Moves
+from atoll_sim.engines.reef.places import port_of
 from atoll_sim.engines.reef.shares import Shares
 from atoll_sim.engines.reef.windows import Windows
 
@@ -71,8 +73,29 @@ class ReefEmitter:
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
         """Predict what keeps an instance busy."""
-        return _family(op, graph, npu).busy(commands)
+        return _at_any_speed(op, graph, npu).busy(port_of(npu), commands)
 
 
 def _family(op: Operator, graph: Graph, npu: Engine) -> Family:
     return next(each for each in FAMILIES if each.takes(op, graph))(op, graph, npu)
+
+
+def _tensors(op: Operator, graph: Graph) -> tuple[Tensor, ...]:
+    return tuple(filter(None, (*graph.operands(op), *graph.results(op))))
+
+
+def _key(op: Operator, graph: Graph, npu: Engine) -> Alike:
+    """Return all that `Family.busy` depends on but the port: values of axes and pools, too."""
+    return Alike((op.name, _params(npu)), op, _tensors(op, graph))
+
+
+@once_per_engine
+def _params(npu: Engine) -> tuple[tuple[str, int], ...]:
+    return tuple(npu.params.items())
+
+
+@remember(_key, most=4096)
+def _at_any_speed(op: Operator, graph: Graph, npu: Engine) -> Family:
+    """Return the family of an operator, without the rest of its graph."""
+    alone = Graph(op.name, _tensors(op, graph), (op,), op.inputs, op.outputs)
+    return _family(op, alone, npu)

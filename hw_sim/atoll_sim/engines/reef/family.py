@@ -11,11 +11,16 @@ from atoll.ir.safe_overlap import SafeOverlap
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.reef.places import Port
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """An operator as an instance runs it; each family of commands is a subclass."""
+    """An operator as an instance runs it; each family of commands is a subclass.
+
+    Attributes:
+        npu: the instance; what it has of its memories only `busy` is told.
+    """
 
     op: Operator
     graph: Graph
@@ -35,10 +40,11 @@ class Family(ABC):
         """Return the commands, as `CommandEmitter.encode` does."""
 
     @abstractmethod
-    def busy(self, commands: int) -> Busy:
+    def busy(self, port: Port, commands: int) -> Busy:
         """Predict what keeps the instance busy.
 
         Args:
+            port: of the instance, or of one with other memories and another clock.
             commands: how many it takes, 0 for as few as possible.
         """
 
@@ -51,6 +57,10 @@ class Family(ABC):
         """Name the buffer that holds an operand; that of a constant is the job's own."""
         constant = self.graph.tensor(self.op.inputs[position]).data is not None
         return f"{self.op.name}_operand{position}" if constant else self.op.inputs[position]
+
+    def tensors(self, names: Sequence[str]) -> tuple[Tensor, ...]:
+        """Return some tensors of the graph."""
+        return tuple(map(self.graph.tensor, names))
 
     def activations(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the operands `names` that are no constants, each once."""

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes of an operator in the terms of the reef accelerator (docs/reef.md)."""
 
-from collections.abc import Hashable
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.reductions.reduction import around, reduced_elements
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
-from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.reef.packing import (
     LINE_ROWS,
     dense_block_bytes,
@@ -86,13 +84,6 @@ class Geometry:
         return dense_block_bytes(self.kernel[0], self.kernel_row, input_lanes, lanes)
 
 
-def _instance(op: Operator, graph: Graph, npu: Engine) -> Hashable:
-    """Return all that the shapes of an operator depend on, the values of axes among it."""
-    tensors = (*graph.operands(op), *graph.results(op))
-    return Alike((op.name, (*npu.params.items(),)), op, tensors)
-
-
-@remember(_instance, most=4096)
 def geometry_of(op: Operator, graph: Graph, npu: Engine) -> Geometry:
     """Return the shapes of an operator on an instance; pools are depthwise convolutions."""
     shape = _shape_of(op, graph)

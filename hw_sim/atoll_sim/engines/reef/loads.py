@@ -3,9 +3,7 @@
 
 from typing import NamedTuple
 
-from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.transfers import crossing_cycles
-from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES
+from atoll_sim.engines.reef.places import BEATS_UNDER_WAY
 
 BURST_BEATS, QUEUE_BEATS, QUEUE_RUNS = 16, 32, 16
 """Beats of a burst; beats and runs of the queue of pixels."""
@@ -98,33 +96,33 @@ def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
     Bursts alternate with rows of pixels as long as there are some; the others are read one after
     the other, before the pixels of the next set.
     """
+    _, moving, reading, beats_read, written, _, made_pixels, step, delay, *_ = pixels
+    asking, turn, slow = constants.asking, pixels.turn, pixels.aside
     each, beat = constants.beats / constants.bursts, constants.cycles / constants.beats
     pace, comes = _paces(pixels)
-    gap, made = pixels.step * pace, pixels.written / pixels.pixels
-    alone = pixels.delay + (0 if pixels.kept else gap)
+    gap, made = step * pace, written / made_pixels
+    alone = delay + (0 if pixels.kept else gap)
     row = _row(pixels, pace, comes, alone)
-    read = row * pixels.reading / pixels.read
+    read = row * reading / beats_read
     if read > alone:
-        read = alone + (read - alone) * comes * pixels.read / pixels.reading
+        read = alone + (read - alone) * comes * beats_read / reading
 
     # What a row makes is written while it is read, and the rest beside constants. Where rows end
     # with a pixel, all begin alike.
-    count = row * pixels.pixels / pixels.read
+    count = row * made_pixels / beats_read
     whole = abs(count - round(count)) < _NEAR
 
     def pixels_at(cycle: float) -> float:
-        many = max(0.0, (cycle - pixels.delay) / gap)
+        many = max(0.0, (cycle - delay) / gap)
         return min(count, many // 1 if whole else many)
 
     done = pixels_at(read)
     left = (count - done) * made
-    first = (
-        pixels.delay + (done + 1) * gap - read if whole else min(gap, each * constants.asking) / 2
-    )
-    later = max(0.0, first - BEATS_UNDER_WAY * beat) / constants.asking
-    asked = min(max(0.0, first) / constants.asking, BEATS_UNDER_WAY + later)
+    first = delay + (done + 1) * gap - read if whole else min(gap, each * asking) / 2
+    later = max(0.0, first - BEATS_UNDER_WAY * beat) / asking
+    asked = min(max(0.0, first) / asking, BEATS_UNDER_WAY + later)
     most = max(0.0, each - asked)
-    writing = pixels.aside + (pixels.moving - pixels.reading) / pixels.written
+    writing = slow + (moving - reading) / written
     aside = 0.0
     for _ in range(4):
         end = read + each * beat + aside * writing
@@ -135,24 +133,24 @@ def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
     if aside >= most and left > most:
         # The array waits for the port; it goes on at once when pixels come.
         row = _row(pixels, pace, comes, 0.0)
-        left = min(left, row * pixels.written / pixels.read)
+        left = min(left, row * written / beats_read)
 
-    rows = min(bursts, pixels.read / row)
-    spare = row * (pixels.moving - max(pixels.computing, pixels.moving)) / pixels.read
+    rows = min(bursts, beats_read / row)
+    spare = row * (moving - max(pixels.computing, moving)) / beats_read
 
     def loss(beats: float, between: float, turning: float) -> float:
         """Return what is lost where beats follow a row, so many are written between them."""
-        asking = beat - (beat - constants.asking) * min(1.0, between * each / beats)
-        return max(0.0, beats * asking + turning + spare)
+        taken = beat - (beat - asking) * min(1.0, between * each / beats)
+        return max(0.0, beats * taken + turning + spare)
 
-    taken = loss(each, aside, pixels.turn + pixels.aside * aside)
+    taken = loss(each, aside, turn + slow * aside)
     others = bursts - rows
     if others < _NEAR:
         return rows * taken
     beats = (1 + others) * each
     between = min(beats, left)
-    turning = pixels.turn + pixels.aside * between
-    if row >= pixels.read and bursts <= EARLY_BURSTS and left < beats + pixels.turn + TAKE_CYCLES:
+    turning = turn + slow * between
+    if row >= beats_read and bursts <= EARLY_BURSTS and left < beats + turn + TAKE_CYCLES:
         # The set has left by then: the constants of two sets come at once, every other set. Of
         # two gaps before pixels are asked for, writes fill what they can.
         turning = (turning + max(0.0, 2 * TAKE_CYCLES - left)) / 2
@@ -203,17 +201,3 @@ def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
         taken = (alone - pixels.arrival - (ahead + alone / read) * comes) / pace
         beats = (room + taken) / (1 - comes / pace)
     return min(pixels.read, max(least, (beats + more) // unit * unit))
-
-
-def read_cycles(size: int, width: tuple[int, int], npu: Engine) -> int:
-    """Return the cycles in which constants come: so many beats at most are under way at a time.
-
-    Args:
-        size: bytes.
-        width: bytes that memory and port move in a cycle, as a ratio.
-        npu: the instance.
-    """
-    waiting = size * (npu.constants_latency + RETURN_CYCLES + crossing_cycles(npu))
-    return max(
-        -(-size * width[1] // width[0]), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"]))
-    )

@@ -19,7 +19,7 @@ from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import NEXT_CYCLES, START_CYCLES
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
-from atoll_sim.engines.reef.places import place_of
+from atoll_sim.engines.reef.places import Port
 from atoll_sim.engines.reef.runs import average, beginnings
 
 MOVE = 7
@@ -156,30 +156,29 @@ class Moves(Family):
             made.append(descriptor.encode())
         return b"".join(made)
 
-    def busy(self, commands: int) -> Busy:
+    def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy.
 
         A memory that is known moves one beat at a time, of two; otherwise it is taken to write
         while it reads.
         """
-        op, graph, npu = self.op, self.graph, self.npu
-        port, moves = npu.params["data_bytes"], list(self._commands())
-        target = place_of(op.outputs[0], graph, npu)
-        width = npu.params["input_lanes"] // 2
+        op, graph, size, moves = self.op, self.graph, port.size, list(self._commands())
+        target = port.place(graph.tensor(op.outputs[0]))
+        width = self.npu.params["input_lanes"] // 2
         parts = {Bound.COMPUTE: 0, Bound.READ: 0, Bound.WRITE: 0}
         cycles = START_CYCLES + (len(moves) - 1) * NEXT_CYCLES
         if self._mapped:
-            cycles += TABLE_BYTES // port + npu.constants_wait
+            cycles += TABLE_BYTES // size + port.npu.constants_wait
         for move in moves:
             computing = move.rows * -(-move.row // width)
-            to = _beats(move.row, move.output, (axis.output for axis in move.axes), port)
-            of = _beats(move.row, move.source, (axis.source for axis in move.axes), port)
-            writing, reading = ceil(ceil(move.rows * to) * target.writing(port)), 0
+            to = _beats(move.row, move.output, (axis.output for axis in move.axes), size)
+            of = _beats(move.row, move.source, (axis.source for axis in move.axes), size)
+            writing, reading = ceil(ceil(move.rows * to) * target.writing(size)), 0
             if move.position is not None:
-                source = place_of(op.inputs[move.position], graph, npu)
-                reading = ceil(ceil(move.rows * of) * source.reading(port))
+                source = port.place(graph.tensor(op.inputs[move.position]))
+                reading = ceil(ceil(move.rows * of) * source.reading(size))
                 writing += ceil(move.rows * to) * source.changing(target)
-            moving = reading + writing if npu.workspace_width else max(reading, writing)
+            moving = reading + writing if port.takes_turns else max(reading, writing)
             cycles += max(computing, moving)
             for bound, value in zip(parts, (computing, reading, writing), strict=True):
                 parts[bound] += value

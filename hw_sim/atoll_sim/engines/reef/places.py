@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where reef's activations lie, and what their beats take of its port, for estimates."""
 
+from collections.abc import Hashable
+from dataclasses import field
 from fractions import Fraction
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any
 
-from atoll.ir.graph import Graph
-from atoll.resolve.soc import Engine
+from atoll.ir.graph import Tensor
+from atoll.records import dataclass
+from atoll.resolve.soc import Engine, once_per_engine
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.common.transfers import crossing_cycles
 from atoll_sim.engines.reef.runs import average, beginnings
 
@@ -14,7 +18,8 @@ BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
 """Beats that a port asks for before the first is there; what it takes longer than memory waits."""
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Place:
     """Where a tensor is.
 
     Attributes:
@@ -30,6 +35,7 @@ class Place(NamedTuple):
     latency: int = 0
     bus_cycles: Fraction = Fraction(1)
     crossing: float = 0.0
+    _written: dict[int, float] = field(default_factory=dict, init=False, repr=False)
 
     def reading(self, port: int) -> float:
         """Return the cycles of a beat that is read; so many at most are under way at a time."""
@@ -41,10 +47,13 @@ class Place(NamedTuple):
 
     def writing(self, size: int) -> float:
         """Return the cycles in which so many bytes of a beat pass, see `beat_cycles`."""
-        (width, one), (engine, bus) = (
-            each.as_integer_ratio() for each in (self.width, self.bus_cycles)
-        )
-        return max(1.0, -(-size * one * bus // (width * engine)) * engine / bus)
+        if size not in self._written:
+            (width, one), (engine, bus) = (
+                each.as_integer_ratio() for each in (self.width, self.bus_cycles)
+            )
+            cycles = -(-size * one * bus // (width * engine)) * engine / bus
+            self._written[size] = max(1.0, cycles)
+        return self._written[size]
 
     def writing_run(self, size: int, step: int, beats: float, port: int) -> float:
         """Return the cycles in which a run of bytes is written that begins at multiples of a step.
@@ -75,17 +84,132 @@ def _words(size: int, step: int, word: int) -> float:
     return average(size, beginnings(step, word), size).beats
 
 
-def place_of(name: str, graph: Graph, npu: Engine) -> Place:
-    """Return where a tensor is, as far as the graph says: else in the narrowest memory."""
-    held = npu.pool_memories.get(graph.tensor(name).pool)
-    cycles, crossing = npu.bus_cycles, crossing_cycles(npu)
-    if held is None:
-        width = npu.workspace_width or Fraction(npu.params["data_bytes"])
-        return Place(width, "", 0, cycles, crossing)
-    return Place(held.width, held.memory, held.latency, cycles, crossing)
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the activations of an operator are.
+
+    Attributes:
+        port: of the instance.
+        read: where its input is.
+        written: where its output is.
+    """
+
+    port: "Port"
+    read: Place
+    written: Place
+
+    @cached_property
+    def reading(self) -> float:
+        """Cycles of a beat that is read."""
+        return self.read.reading(self.port.size)
+
+    @cached_property
+    def reading_alone(self) -> float:
+        """Likewise, if it need not wait for its answer."""
+        return self.read.writing(self.port.size)
+
+    @cached_property
+    def waiting(self) -> float:
+        """Likewise, of a beat that waits for it."""
+        return self.read.waiting(RETURN_CYCLES + self.read.crossing)
+
+    @cached_property
+    def change(self) -> int:
+        """Cycles of a change from one to the other, and back."""
+        return self.read.changing(self.written)
+
+    @cached_property
+    def later(self) -> float:
+        """Cycles beyond the first one until a beat that is read is there."""
+        return max(0, self.read.latency - 1) + self.read.crossing
+
+    @cached_property
+    def turn(self) -> int:
+        """Cycles that the port loses when it turns from pixels to constants, and back."""
+        npu = self.port.npu
+        return npu.constants_latency + max(1, self.read.latency) if npu.constants_wait else 0
+
+    @cached_property
+    def aside(self) -> int:
+        """Likewise, from constants to a beat that is written, and back."""
+        npu = self.port.npu
+        return npu.constants_latency + max(1, self.written.latency) if npu.constants_wait else 0
 
 
-def narrower(memory: Fraction, npu: Engine) -> tuple[int, int]:
-    """Return the bytes a cycle of a memory, 0 if it is not known, and the port, as a ratio."""
-    port, (whole, part) = npu.params["data_bytes"], memory.as_integer_ratio()
-    return (whole, part) if 0 < whole < port * part else (port, 1)
+@dataclass(frozen=True, eq=False)
+class Port:
+    """What an instance has of its memories, whatever it runs.
+
+    Attributes:
+        npu: the instance.
+        known: what was asked of it; who asks adds it.
+    """
+
+    npu: Engine
+    known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of a beat."""
+        return self.npu.params["data_bytes"]
+
+    @cached_property
+    def width(self) -> tuple[int, int]:
+        """Bytes of constants in a cycle, as a ratio: the narrower of their memory and the port."""
+        whole, part = self.npu.constants_width.as_integer_ratio()
+        return (whole, part) if 0 < whole < self.size * part else (self.size, 1)
+
+    @cached_property
+    def asking(self) -> float:
+        """Cycles in which it asks for a beat of constants."""
+        return self.size * self.width[1] / self.width[0]
+
+    @cached_property
+    def crossing(self) -> float:
+        """Cycles that an answer takes longer from another clock."""
+        return crossing_cycles(self.npu)
+
+    @cached_property
+    def takes_turns(self) -> bool:
+        """Whether it reads or writes at a time: so it is where the memories are known."""
+        return bool(self.npu.workspace_width)
+
+    @cached_property
+    def fetch_cycles(self) -> int:
+        """Cycles until a command is there."""
+        return self.npu.constants_latency + -(-DESCRIPTOR_BYTES * self.width[1] // self.width[0])
+
+    def read_cycles(self, size: int) -> int:
+        """Return the cycles in which so many bytes of constants come.
+
+        So many beats at most are under way at a time.
+        """
+        waiting = size * (self.npu.constants_latency + RETURN_CYCLES + self.crossing)
+        return max(
+            -(-size * self.width[1] // self.width[0]), int(waiting / (BEATS_UNDER_WAY * self.size))
+        )
+
+    def place(self, tensor: Tensor) -> Place:
+        """Return where a tensor is, as far as the graph says: else in the narrowest memory."""
+        pool = tensor.pool
+        if pool not in self.known:
+            held, npu = self.npu.pool_memories.get(pool), self.npu
+            width = npu.workspace_width or Fraction(self.size)
+            where = (held.width, held.memory, held.latency) if held else (width, "", 0)
+            self.known[pool] = Place(*where, npu.bus_cycles, self.crossing)
+        found: Place = self.known[pool]
+        return found
+
+    def places(self, read: Tensor, written: Tensor) -> Places:
+        """Return where two tensors are."""
+        key = read.pool, written.pool
+        if key not in self.known:
+            self.known[key] = Places(self, self.place(read), self.place(written))
+        found: Places = self.known[key]
+        return found
+
+
+@once_per_engine
+def port_of(npu: Engine) -> Port:
+    """Return what an instance has of its memories."""
+    return Port(npu)

@@ -18,8 +18,7 @@ from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
-from atoll_sim.engines.reef.loads import read_cycles
-from atoll_sim.engines.reef.places import narrower
+from atoll_sim.engines.reef.places import Port
 from atoll_sim.engines.reef.runs import average, beginnings
 
 SOFTMAX = 8
@@ -85,21 +84,21 @@ class Shares(Family):
             rows=x.elements // x.shape[-1],
         ).encode()
 
-    def busy(self, commands: int) -> Busy:
+    def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy: a value takes a cycle each of three times."""
-        npu, x = self.npu, operand(self.op, self.graph, 0)
-        port, values, rows = npu.params["data_bytes"], x.shape[-1], x.elements // x.shape[-1]
-        loading = read_cycles(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
+        x, size = operand(self.op, self.graph, 0), port.size
+        values, rows = x.shape[-1], x.elements // x.shape[-1]
+        loading = port.read_cycles(TABLE_BYTES)
         computing = PASSES * x.elements + ROW_CYCLES * rows
-        places = beginnings(values if rows > 1 else port, port)
-        read = PASSES * ceil(rows * average(values, places, port).beats)
+        places = beginnings(values if rows > 1 else size, size)
+        read = PASSES * ceil(rows * average(values, places, size).beats)
         return Busy(
-            cycles=start_cycles(npu) - SOONER_CYCLES + loading + computing,
+            cycles=start_cycles(port) - SOONER_CYCLES + loading + computing,
             parts={
                 Bound.COMPUTE: computing,
                 Bound.READ: read,
-                Bound.WRITE: -(-x.elements // port),
+                Bound.WRITE: -(-x.elements // size),
                 Bound.WEIGHTS: loading,
             },
-            reads={self.op.inputs[0]: read * port, self.table: TABLE_BYTES},
+            reads={self.op.inputs[0]: read * size, self.table: TABLE_BYTES},
         )

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -10,8 +11,7 @@ from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import activation_range
 from atoll.ops.rounding import rounds_once
-from atoll_sim.engines.reef.channel_blocks import Places
-from atoll_sim.engines.reef.cycles import effort_of, sets_of
+from atoll_sim.engines.reef.cycles import Sets, effort_of, sets_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
@@ -23,7 +23,7 @@ from atoll_sim.engines.reef.packing import (
     pack_lines,
     pack_parameters,
 )
-from atoll_sim.engines.reef.places import place_of
+from atoll_sim.engines.reef.places import Port
 from atoll_sim.engines.reef.strips import strips_of
 
 _OPCODES = {
@@ -47,7 +47,7 @@ class Windows(Family):
 
     def job(self, splits: int) -> Job:
         """Pack weights and parameter table; name the buffers."""
-        op, shape = self.op, self._shape()
+        op, shape = self.op, self._shape
         strips = strips_of(shape, self.npu.params["output_lanes"], splits)
         overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
         return self.make_job(
@@ -59,7 +59,7 @@ class Windows(Family):
 
     def encode(self, address: Callable[[str], int], splits: int) -> bytes:
         """Return the commands."""
-        shape = self._shape()
+        shape = self._shape
         strips = strips_of(shape, self.npu.params["output_lanes"], splits)
         source, target = address(self.op.inputs[0]), address(self.op.outputs[0])
         return b"".join(
@@ -75,28 +75,31 @@ class Windows(Family):
             for part in strips.parts(source - target)
         )
 
-    def busy(self, commands: int) -> Busy:
+    def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy, see `effort_of`."""
-        op, npu = self.op, self.npu
-        places = Places(
-            *(place_of(name, self.graph, npu) for name in (op.inputs[0], op.outputs[0]))
-        )
-        effort = effort_of(sets_of(self._shape(), npu), npu, commands, places)
-        reads = {
-            op.inputs[0]: effort.read_bytes,
-            self._weights: effort.weight_bytes,
-            self._parameters: effort.parameter_bytes,
-        }
+        read, written = self._activations
+        effort = effort_of(self._sets, commands, port.places(read, written))
+        sizes = effort.read_bytes, effort.weight_bytes, effort.parameter_bytes
+        reads = dict(zip((read.name, self._weights, self._parameters), sizes, strict=True))
         return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)
 
-    @property
+    @cached_property
+    def _activations(self) -> tuple[Tensor, ...]:
+        return self.tensors((self.op.inputs[0], self.op.outputs[0]))
+
+    @cached_property
+    def _sets(self) -> Sets:
+        return sets_of(self._shape, self.npu)
+
+    @cached_property
     def _weights(self) -> str:
         return f"{self.op.name}_weights"
 
-    @property
+    @cached_property
     def _parameters(self) -> str:
         return f"{self.op.name}_parameters"
 
+    @cached_property
     def _shape(self) -> Geometry:
         return geometry_of(self.op, self.graph, self.npu)
 
