@@ -300,7 +300,7 @@ def test_p1_estimates_count_each_turn_of_the_port_to_another_memory(
         depthwise=depthwise,
         lines=depthwise,
     )
-    effort = effort_of(sets_of(shape, device), device, 1, Places(*places))
+    effort = effort_of(sets_of(shape, device), 1, Places(port_of(device), *places))
     assert effort.cycles == pytest.approx(measured, rel=0.1)
 
 
