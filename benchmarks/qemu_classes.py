@@ -46,13 +46,13 @@ def issued_layers(
     with temporary_folder() as folder:
         blocks = folder / "blocks"
         layers, phases = _run(compiled, folder, f",blocks={blocks}")
-        cycles = _issued(blocks, make)
+        cycles = _cycles_of_phases(blocks, make)
     for layer in layers:
         number, counts = phases[layer.begin]
         yield layer, counts, cycles[number]
 
 
-def _issued(blocks: Path, make: Callable[[], Core]) -> Sequence[int]:
+def _cycles_of_phases(blocks: Path, make: Callable[[], Core]) -> Sequence[int]:
     """Return the cycles between writes to the console."""
     code: list[tuple[int, bytes]] = []
     found, passed = [], 0

@@ -2,10 +2,13 @@
 """Instructions that QEMU counts by class, and those of kernels of Armv8.1-M beside them."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
-from benchmarks.qemu_classes import counted_layers
+from benchmarks.dual_issue import Core
+from benchmarks.qemu_classes import counted_layers, issued_layers
+from benchmarks.scheduled_cores import MODELS
 
 from atoll.cost.counted import CLASSES, counted_instructions
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -50,3 +53,11 @@ def test_counts_of_a_cortex_m55_are_near_those_of_qemu(network: Path) -> None:
         assert expected is not None, layer.operator
         ran, told = ran + (layer.instructions or 0), told + expected
     assert told == pytest.approx(ran, rel=0.1)
+
+
+def test_a_cortex_a53_issues_at_most_two_instructions_a_cycle() -> None:
+    """A block that runs alone never waits for long; the plugin tells every block."""
+    compiled = compiled_for("xlnx_zcu102", SAMPLER)
+    for layer, counts, cycles in issued_layers(compiled, partial(Core, MODELS["cortex_a53"])):
+        assert layer.instructions == sum(counts[:-1])
+        assert sum(counts[:-1]) / 2 < cycles < 4 * sum(counts[:-1]), layer.operator
