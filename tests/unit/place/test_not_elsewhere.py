@@ -52,5 +52,5 @@ def test_helpers_are_not_called_slower(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_devices_with_one_reason_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "quad", DIGITS]) == 0
-    told = "about 3,004 cycles -40 to +75 % (basis: counted x measured), 900 more"
+    told = "about 2,982 cycles -39 to +74 % (basis: counted x measured), 900 more"
     assert f"cpu1, cpu2, cpu3: {told}" in capsys.readouterr().out
