@@ -167,9 +167,9 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
         "    weights: its role is constants, not workspace; 'npu' has access ro, rw needed\n"
         "  operators:\n"
         "    conv_2d_0 on npu: about 1,816 cycles ± 15 %; "
-        "not cpu: about 411,263 cycles ± 24 % (basis: counted x measured), 409,447 more\n"
+        "not cpu: about 395,094 cycles -21 to +26 % (basis: counted x measured), 393,278 more\n"
         "    depthwise_conv_2d_1 on npu: about 1,717 cycles ± 15 %; "
-        "not cpu: about 439,365 cycles ± 24 % (basis: counted x measured), 437,648 more\n"
+        "not cpu: about 421,896 cycles -21 to +26 % (basis: counted x measured), 420,179 more\n"
         "    add_3 on cpu: no accelerator can run it; not npu: vector is 0, at least 1\n"
     )
 
