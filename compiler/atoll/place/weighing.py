@@ -139,7 +139,7 @@ class Weighing:
             )
         unless = (each for each in self.scenarios if not self._fewer(op, there, where, each))
         if scenario := next(unless, None):
-            return f"{cost}, {-more} fewer, but not if {_scenario_text(scenario)}"
+            return f"{cost}, {-more:,} fewer, but not if {_scenario_text(scenario)}"
         return f"{cost}, {-more} fewer, but no faster plan of the whole network was found"
 
     def _fewer(

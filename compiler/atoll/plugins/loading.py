@@ -21,7 +21,7 @@ from atoll.records import dataclass
 MOST_TEXT = 300
 """Characters of an exception that a message repeats."""
 _OWN = ("atoll", "atoll_sim")
-_NOT_FOREIGN = (*_OWN, "atoll_sweep", "importlib", "contextlib", "inspect")
+_NOT_FOREIGN = frozenset({*_OWN, "atoll_sweep", *sys.stdlib_module_names})
 _LOAD_REMEDY = (
     "install the package that provides it or name its folder in PYTHONPATH, "
     "or correct the 'module:Attribute' name"

@@ -52,7 +52,7 @@ def test_the_faster_core_takes_all_that_it_reaches() -> None:
     assert all(each.startswith("no copy brings '") for each in against(made, "far"))
 
 
-@pytest.mark.parametrize("clock", ["20 MHz", "30 MHz"])
+@pytest.mark.parametrize("clock", ["20 MHz", "25 MHz"])
 def test_the_host_keeps_what_no_core_makes_faster(clock: str) -> None:
     made = compiled(f"devices.quick.clock={clock}")
     assert devices(made) == {"cpu"}
@@ -60,11 +60,11 @@ def test_the_host_keeps_what_no_core_makes_faster(clock: str) -> None:
 
 
 def test_what_takes_less_than_the_mailbox_stays() -> None:
-    """SOFTMAX takes 2,104 cycles here and 1,605 there, and asking takes 900."""
+    """SOFTMAX takes 2,082 cycles here and 1,299 there, and asking takes 900."""
     made = compiled("devices.quick.clock=100 MHz")
     softmax = next(each for each in made.decisions if each.operator == "softmax_9")
     assert softmax.device == "cpu"
-    assert dict(softmax.rejected)["quick"].endswith(" 401 more")
+    assert dict(softmax.rejected)["quick"].endswith(" 117 more")
     assert "quick" in devices(made)
 
 
