@@ -26,6 +26,7 @@ COMMANDS = (
         "report",
         "run",
         "run-image",
+    "export-rtl",
         "selftest",
         "serve",
         "simulate",

@@ -43,7 +43,7 @@ def export_rtl(
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Write a chip's RTL, file lists and constraints for other tools.
+    """Write a chip's RTL as a folder for other tools.
 
     The folder needs nothing of Atoll: lists of sources in order for synthesis and lint, clocks as
     SDC, a FuseSoC core file, and with a MODEL a bench that runs it and compares its outputs.
