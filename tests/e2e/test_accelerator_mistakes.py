@@ -244,7 +244,7 @@ IN_RTL = {
         "[11:0] s_apb_paddr_i",
         "[7:0] s_apb_paddr_i",
         "E114",
-        "plover.sv:61",
+        "plover.yaml:230",
     ),
     "port direction": Mistake(
         "10_vector_engine/plover.sv",

@@ -26,7 +26,7 @@ COMMANDS = (
         "report",
         "run",
         "run-image",
-    "export-rtl",
+        "export-rtl",
         "selftest",
         "serve",
         "simulate",

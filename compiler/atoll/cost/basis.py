@@ -184,7 +184,7 @@ def driver_source(soc: ResolvedSoc) -> Source:
     host = soc.host_cpu
     source = replace(source_of(host, soc), name=f"{DRIVER}{host.spec.name}")
     if host.spec.name != MEASURED_CORE:
-        return replace(source, band=OTHER_BAND) if source.band and _is_published(host) else source
+        return replace(source, band=OTHER_BAND) if source.band else source
     return replace(source, basis=MEASURED, band=DRIVER_BAND if source.band else None)
 
 

@@ -9,7 +9,7 @@ from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cache, Cpu
 from atoll.description.faults import note
 from atoll.description.fields import BandOf
-from atoll.description.remedies import remove
+from atoll.description.remedies import remove, write_pair
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.code_targets import check_targets
@@ -104,7 +104,7 @@ def _check_sets(draft: Draft, name: str, cache: Cache) -> None:
                 f"the data cache of '{name}' has no power of two of sets of {cache.ways} lines of "
                 f"{cache.line} bytes",
                 at=draft.where.at("devices", name, "cache", "size"),
-                remedy=f"write 'size: {right}', for example",
+                remedy=write_pair(("devices", name, "cache", "size"), right) + ", for example",
             )
 
 

@@ -67,7 +67,7 @@ def export_rtl(
                 tree = build(models, temporary / "build", toolchain=toolchain)
                 bench = bench_of(models, tree.firmware.elves, samples)
         current()("writing the sources")
-        texts = {**generate(chip), f"{top}.sv": _rendered("top.sv.j2", chip, top)}
+        texts = {**generate(chip), f"{top}.sv": _render("top.sv.j2", chip, top)}
         sources = SourceTree(chip, texts)
         for path, data in _files(chip, top, sources, bench):
             (made / path).parent.mkdir(parents=True, exist_ok=True)
@@ -93,16 +93,16 @@ def _files(
     texts = {
         "synthesis.f": _list(tree, chip, "SYNTHESIS"),
         "lint.f": _list(tree, chip, waivers=True),
-        f"{name}.sdc": _rendered("constraints.sdc.j2", chip, top),
-        f"{name}.core": _rendered("fusesoc.core.j2", chip, top, tree=tree, bench=bench),
-        "README.md": _rendered("README.md.j2", chip, top, tree=tree, bench=bench),
+        f"{name}.sdc": _render("constraints.sdc.j2", chip, top),
+        f"{name}.core": _render("fusesoc.core.j2", chip, top, tree=tree, bench=bench),
+        "README.md": _render("README.md.j2", chip, top, tree=tree, bench=bench),
     }
     if bench:
         bank = Path("sim", BANK)
         texts |= {
             "simulation.f": _list(tree, chip, instead={BANK: bank}, more=(Path("sim/bench.sv"),)),
-            "sim/bench.sv": _rendered("bench.sv.j2", chip, top, bench=bench),
-            str(bank): _rendered("memory_bank.sv.j2", chip, top),
+            "sim/bench.sv": _render("bench.sv.j2", chip, top, bench=bench),
+            str(bank): _render("memory_bank.sv.j2", chip, top),
             **{f"sim/{file}": text for file, text in bench.texts.items()},
         }
         for file, data in tree.memory_files():
@@ -129,7 +129,7 @@ def _list(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _rendered(template: str, chip: Chip, top: str, **more: object) -> str:
+def _render(template: str, chip: Chip, top: str, **more: object) -> str:
     environment = Environment(
         bytecode_cache=KeptTemplates(),
         loader=PackageLoader("atoll_sim.export"),

@@ -2,6 +2,7 @@
 """What accesses to the registers of accelerators mean, as their descriptions have it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
 
 from atoll.program.expressions import names_of, parse, value_of
 from atoll.program.steps import Program, Step, Verb, all_steps
@@ -10,6 +11,9 @@ from atoll.resolve.soc import AcceleratorSpec, Engine
 from atoll_sim.shadow.records import DEVICE, REGISTER, Action, Interrupt
 
 WORD = 0xFFFF_FFFF
+PATIENCE = 64
+"""Cycles of the slower of the host and an accelerator in which an interrupt line follows."""
+
 LISTS, DOORBELL = "command_list", "doorbell"
 
 Meaning = tuple[Action, str, int, int]
@@ -29,6 +33,7 @@ def device_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[ob
         ),
         queued=int(spec.driver == DOORBELL),
         enabled=int(spec.program is not None),
+        patience=PATIENCE * max(1, ceil(1 / engine.bus_cycles)),
     )
 
 

@@ -9,7 +9,6 @@ namespace {
 using shadow::Device;
 using shadow::Register;
 
-constexpr uint64_t kPatience = 64;  // cycles in which a line follows what changes it
 constexpr uint32_t kAnyRead = 0, kAnyWrite = 1;
 
 bool means(const Register& row, uint32_t action, uint32_t offset, uint32_t value) {
@@ -114,7 +113,7 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
 // The accelerator says that it is done.
 void Watch::finish(uint64_t cycle, State& state, uint32_t offset, Traffic traffic) {
   // Into a queue the host may have put something since then.
-  if (state.device->queued && cycle - state.started < kPatience) return;
+  if (state.device->queued && cycle - state.started < state.device->patience) return;
   state.working = false;
   if (traffic.unanswered) {
     broke(cycle, state, shadow::kEarly, kAnyRead, offset, traffic.unanswered);
@@ -170,8 +169,9 @@ void Watch::look(uint64_t cycle) {
 
 void Watch::look(uint64_t cycle, State& state) {
   const bool level = state.device->interrupt == shadow::kLevel;
-  if (level && state.cleared && cycle > state.cleared + kPatience) {
-    broke(state.cleared + kPatience, state, shadow::kStays, 0, 0, kPatience);
+  const uint32_t patience = state.device->patience;
+  if (level && state.cleared && cycle > state.cleared + patience) {
+    broke(state.cleared + patience, state, shadow::kStays, 0, 0, patience);
     state.cleared = 0;
   }
 }

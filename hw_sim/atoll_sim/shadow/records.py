@@ -151,6 +151,7 @@ DEVICE = record(
     interrupt=U32,
     queued=Field(U32, "it takes commands while it works"),
     enabled=Field(U32, "its interrupt is on without more ado"),
+    patience=Field(U32, "cycles of the host in which its line follows what changes it"),
 )
 
 REGISTER = record(

@@ -11,7 +11,8 @@ from rich.console import Console
 from tests.requests import load_requests
 
 from atoll.cost.around import before_cycles
-from atoll.cost.data.picorv32 import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
+from atoll.cost.basis import driver_source
+from atoll.cost.data.picorv32 import BETWEEN_CYCLES, FINISH_CYCLES, OTHER_BAND, START_CYCLES
 from atoll.cost.estimate import NetworkEstimate
 from atoll.cost.lists import joint_saving
 from atoll.cost.network import cycles_of
@@ -29,6 +30,7 @@ from atoll.resolve import load_soc
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CHIPS = ("lagoon", "atoll2", "twin", "quad")
+STRAIT = str(ROOT / "tests" / "data" / "strait.yaml")
 
 
 @cache
@@ -218,6 +220,27 @@ def test_p1_the_host_goes_on_beside_what_it_starts(engine: int, core: int, lengt
     )
     assert line.begins == {"a": 0, "b": START_CYCLES + BETWEEN_CYCLES}
     assert line.length == line.ends["a"] == length
+
+
+@pytest.mark.parametrize(
+    ("core", "isa", "latency", "measured"),
+    [
+        ("vexriscv", "rv32im", 1, 9_663),
+        ("vexriscv", "rv32im", 8, 13_030),
+        ("ibex", "rv32imc", 1, 7_871),
+    ],
+)
+def test_p1_start_up_of_other_cores_is_within_a_third(
+    core: str, isa: str, latency: int, measured: int
+) -> None:
+    """Measured in RTL: digits alone, from reset to the first layer and after the last one."""
+    host = (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}")
+    memories = (f"memories.{name}.read_latency={latency}" for name in ("flash", "store"))
+    near = "memories.sram.read_latency=1"
+    made = compiled(STRAIT, *host, *memories, near, accelerators=False)
+    (found,) = estimates_of((made,))
+    assert found.total - found.network == pytest.approx(measured, rel=0.33)
+    assert driver_source(made.soc).band == OTHER_BAND
 
 
 def test_p1_start_up_paints_stacks_and_copies_constants() -> None:

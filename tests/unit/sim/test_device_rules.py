@@ -7,8 +7,8 @@ import pytest
 from tests.unit.sim.device_bench import Ports
 
 from atoll.resolve import load_soc
-from atoll_sim.shadow.device_rows import register_rows
-from atoll_sim.shadow.records import REGISTER, Action
+from atoll_sim.shadow.device_rows import device_rows, register_rows
+from atoll_sim.shadow.records import DEVICE, REGISTER, Action
 
 CHIP = Path(__file__).parents[3] / "examples" / "11_systolic_array" / "chip.yaml"
 BUSY, DONE = 1, 2
@@ -48,6 +48,16 @@ def test_a1_a2_a3_a4_a6_two_lists_that_keep_all_rules() -> None:
         ports.wait(1000)
     ports.call("end")
     assert ports.found == []
+
+
+@pytest.mark.parametrize(("clock", "patience"), [("2.5 MHz", 2560), ("400 MHz", 64)])
+def test_a3_a_slow_accelerator_has_cycles_of_its_own_to_lower_its_line(
+    clock: str, patience: int
+) -> None:
+    soc = load_soc("lagoon", (f"devices.npu.clock={clock}",))
+    (engine,) = soc.engines
+    (row,) = device_rows(engine, {"npu": 1})
+    assert dict(zip(DEVICE.fields, row, strict=True))["patience"] == patience
 
 
 def test_a1_the_interrupt_comes_before_an_answer() -> None:
