@@ -5,8 +5,8 @@ import sys
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 
-from atoll.cli.app import collect_often
 from atoll.diagnostics.errors import UsageError
+from atoll.utils.garbage import collect_often
 
 
 def lsp() -> None:

@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.app import collect_often
 from atoll.cli.options import (
     AcceleratorsOption,
     PlacementOptions,
@@ -24,6 +23,7 @@ from atoll.cli.options import (
 from atoll.description.share import find_soc
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.utils.children import end_all
+from atoll.utils.garbage import collect_often
 
 
 def serve(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Dask runs on a worker: it lays out the files of a question, and answers points of it."""
 
-import gc
 import platform
 import sys
 import threading
@@ -17,12 +16,10 @@ import distributed
 
 from atoll.diagnostics.shown import printable
 from atoll.records import dataclass
+from atoll.utils.garbage import collect_seldom
 from atoll_sweep.asker import Asker, Row
 from atoll_sweep.installed import difference, signs_of
 from atoll_sweep.question import Question
-
-_OBJECTS_BETWEEN_COLLECTIONS = 300_000
-"""Points leave little garbage, and looking for it took a fifth of their time."""
 
 _MOST_QUESTIONS = 4
 """That a worker keeps; of more, the first is of a client that is gone."""
@@ -155,7 +152,7 @@ def _begin(asked: Asked) -> _Here | Unable:
             return Unable(f"{worker.address} {why}")
         while len(_questions) >= _MOST_QUESTIONS:
             forget(next(iter(_questions)))
-        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+        collect_seldom()
         try:
             place = Path(worker.local_directory).resolve()
             folder = TemporaryDirectory(dir=place, prefix="sweep-", ignore_cleanup_errors=True)

@@ -11,8 +11,7 @@ from typing import Any
 from atoll.api.notebook import Row, html_table
 from atoll.frontend.front_end import load_with
 from atoll.frontend.network_names import identifier
-from atoll.frontend.registry import IN_MEMORY, Source, read_source
-from atoll.frontend.registry import load_network as load_graph
+from atoll.frontend.registry import IN_MEMORY, Source, load_source
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph, Tensor
 from atoll.records import dataclass
@@ -108,10 +107,12 @@ def load_network(source: NetworkSource, *, name: str | None = None) -> Network:
         return _of_bytes(source, identifier(name or "network", "network"))
     if isinstance(source, str | Path):
         path = Path(source)
-        graph = load_graph(path)
-        if name is None:
-            return Network(graph.name, graph, read_source(path))
-        return _name_network(graph, read_source(path), name)
+        graph, loaded = load_source(path)
+        return (
+            Network(graph.name, graph, loaded)
+            if name is None
+            else _name_network(graph, loaded, name)
+        )
     return _of_graph(source, name)
 
 
@@ -134,7 +135,7 @@ def _of_bytes(data: bytes, name: str) -> Network:
     path = folder / name
     try:
         path.write_bytes(data)
-        graph, source = load_graph(path), read_source(path)
+        graph, source = load_source(path)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -19,10 +19,8 @@ from atoll.cli.shell_words import COMPLETE, complete
 from atoll.diagnostics.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import DISK_FAULTS, unwritable
+from atoll.utils.garbage import collect_seldom
 from atoll.version import __version__
-
-OBJECTS_BETWEEN_COLLECTIONS = 300_000
-_USUAL = gc.get_threshold()
 
 app = typer.Typer(
     name="atoll", cls=CommandGroup, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -97,13 +95,8 @@ def _collect_rarely() -> None:
     Most of what it makes are modules and plans, which live as long as it does. A collection goes
     through all of them; together they would take a tenth of a second of each command.
     """
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    collect_seldom()
     atexit.register(gc.freeze)
-
-
-def collect_often() -> None:
-    """Look for cyclic garbage as Python does by itself, in a command that drops plans for hours."""
-    gc.set_threshold(*_USUAL)
 
 
 def _accept_any_text() -> None:

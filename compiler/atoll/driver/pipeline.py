@@ -19,7 +19,7 @@ from atoll.driver.stages import SPARE_STACK, STAGES
 from atoll.driver.task import BuildOptions, Trace, prepare
 from atoll.driver.usual import streams_wanted, weigh
 from atoll.frontend.network_names import network_name
-from atoll.frontend.registry import Source, load_network, read_source
+from atoll.frontend.registry import Source, load_source
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.build_problem import NOTHING
@@ -67,7 +67,7 @@ def compile_models(
         AtollError: as `load_network`.
     """
     names_of(models)
-    networks = [(load_network(model), read_source(model)) for model in models]
+    networks = [*map(load_source, models)]
     return compile_networks(soc, networks, options, observe)
 
 
@@ -171,7 +171,8 @@ def compile_file(
     Raises:
         ModelError: the file is damaged or holds what Atoll does not support.
     """
-    return compile_graph(soc, load_network(model), read_source(model), options, observe, taken)
+    network, source = load_source(model)
+    return compile_graph(soc, network, source, options, observe, taken)
 
 
 def compile_graph(

@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -55,25 +56,33 @@ def load_network(path: Path) -> Graph:
         AtollError: as `load_with` and `Registry.get`; E111, E112, another package's front end
             failed.
     """
+    return load_source(path)[0]
+
+
+def load_source(path: Path) -> tuple[Graph, Source]:
+    """Return what `load_network` does, and the file; errors likewise."""
     name = format_of(path)
     front_end = FRONT_ENDS.get(name)
+    data: bytes | None = None
     if name in FRONT_ENDS.own:
-        return _load_own(front_end, path)
-    who = f"front end '{name}': 'load' for {path}"
-    return load_with(lambda file: verify_graph(front_end.load(file), who), path)
+        with suppress(OSError, ModelError):  # which `load` says better
+            data = front_end.data(path)
+        graph = _load_own(front_end, path, data)
+    else:
+        who = f"front end '{name}': 'load' for {path}"
+        graph = load_with(lambda file: verify_graph(front_end.load(file), who), path)
+    return graph, _source(front_end.suffix, data or front_end.data(path), path)
 
 
-def _content(front_end: FrontEnd, path: Path) -> Alike | None:
+def _content(front_end: FrontEnd, path: Path, data: bytes | None) -> Alike | None:
     """Return what the network of a file depends on, None of one that is not kept at hand."""
-    try:
-        data = front_end.data(path)
-    except (OSError, ModelError):  # which `load` says better
+    if data is None or len(data) > LARGEST_AT_HAND:
         return None
-    return Alike((path, len(data)), data, front_end) if len(data) <= LARGEST_AT_HAND else None
+    return Alike((path, len(data)), data, front_end)
 
 
 @remember(_content, most=NETWORKS_AT_HAND)
-def _load_own(front_end: FrontEnd, path: Path) -> Graph:
+def _load_own(front_end: FrontEnd, path: Path, _data: bytes | None) -> Graph:
     return load_with(front_end.load, path)
 
 
