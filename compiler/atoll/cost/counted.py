@@ -280,7 +280,11 @@ def _bytes(nest: Nest, code: Mapping[str, float]) -> float:
 
 
 def _byte_cycles(cache: InstructionCache, core: Cpu, soc: ResolvedSoc) -> float:
-    return (cache.cycles + cache.waits * further_latency(core, soc)) / cache.line
+    cycles = cache.cycles
+    if cycles is None:
+        beats = -(-cache.line // soc.memory(core.code.memory).width)
+        cycles = (beats - 1) * core.clock / soc.host_cpu.clock
+    return (cycles + cache.waits * further_latency(core, soc)) / cache.line
 
 
 def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:

@@ -58,6 +58,13 @@ class Cache(Described):
     )
 
 
+class InstructionCache(Described):
+    """The instruction cache of a core."""
+
+    line: CacheLine = Field(description="Bytes of a line, a power of two.", examples=["32"])
+    size: PositiveSize = Field(description="Its bytes.", examples=["16 KiB"])
+
+
 CLOCK = 100_000_000
 _REACH = "What it may do with each pool that does not say so itself."
 _LABEL = (
@@ -226,6 +233,12 @@ class Cpu(Described):
         default=None,
         description="Its data cache, which devices do not see; none by default.",
         examples=["{line: 32}"],
+    )
+    instruction_cache: InstructionCache | None = Field(
+        default=None,
+        description="Its instruction cache, if its core's file has none: estimates count the lines"
+        " that come.",
+        examples=["{line: 32, size: 16 KiB}"],
     )
     reach: Access | None = Field(default=None, description=_REACH)
     energy: DeviceEnergy | None = Field(

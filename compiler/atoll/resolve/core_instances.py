@@ -2,6 +2,7 @@
 """Instances of cores: what a chip may ask of each, and what all of a kind have in common."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import get_args
 
 from atoll.description.core import EXTRAS, LOCAL_SIZE, Core, CycleClass, Interrupts
@@ -69,6 +70,13 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
         )
     if cpu.cache is not None:
         _check_sets(draft, name, cpu.cache)
+    if cpu.instruction_cache and core and core.timing and core.timing.instruction_cache:
+        draft.faults.add(
+            "E251",
+            f"the file of core '{core.core}' of '{name}' already says how it keeps instructions",
+            at=draft.where.at("devices", name, "instruction_cache"),
+            remedy=remove("devices", name, "instruction_cache"),
+        )
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
@@ -153,6 +161,15 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         waves=model.rtl.waves if model.rtl else {},
         places=dict(_places(description)),
     )
+
+
+def with_instruction_cache(spec: CoreSpec, model: Cpu) -> CoreSpec:
+    """Return what an instance is, whose chip says what its core's file leaves open."""
+    if model.instruction_cache is None or spec.timing is None:
+        return spec
+    said = model.instruction_cache
+    cache = InstructionCache(size=said.size, line=said.line)
+    return replace(spec, timing=replace(spec.timing, cache=cache))
 
 
 def _timing_of(core: Core) -> Timing | None:

@@ -15,7 +15,7 @@ from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.code_targets import code_targets
-from atoll.resolve.core_instances import spec_of
+from atoll.resolve.core_instances import spec_of, with_instruction_cache
 from atoll.resolve.draft import Draft
 from atoll.resolve.energies import area_of, energy_of
 from atoll.resolve.function_units import unit_of
@@ -102,7 +102,7 @@ def _cpu(
     return Cpu(
         **common,
         instructions=instruction_set(model.isa, model.abi),
-        spec=spec_of(draft.description.cores[name]),
+        spec=with_instruction_cache(spec_of(draft.description.cores[name]), model),
         toolchain=model.toolchain,
         commands=Commands(compile=own.compile, link=own.link) if own else None,
         code=regions[f"{name}.{RegionKind.CODE}"],

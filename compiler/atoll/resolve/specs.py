@@ -79,14 +79,15 @@ class InstructionCache:
 
     Attributes:
         size, line: in bytes.
-        cycles: that a line takes to come from memory that answers in the next cycle.
+        cycles: that a line takes to come from memory that answers in the next cycle; None: as long
+            as the memory moves it.
         waits: what it takes longer for each further cycle of latency of the code's memory.
     """
 
     size: int
     line: int
-    cycles: float
-    waits: float
+    cycles: float | None = None
+    waits: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

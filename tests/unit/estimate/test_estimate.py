@@ -243,6 +243,21 @@ def test_p1_start_up_of_other_cores_is_within_a_third(
     assert driver_source(made.soc).band == OTHER_BAND
 
 
+def test_p1_an_instruction_cache_of_the_chip_brings_far_code_near() -> None:
+    """All loops of digits are in 32 KiB, so that each line of its code comes once; not in 256 B."""
+    cache = "devices.cm7.instruction_cache"
+    far, near, small = (
+        estimate("imxrt1176", each)
+        for each in (f"{cache}=null", "memories.flash.read_latency=1", f"{cache}.size=256 B")
+    )
+    found = estimate("imxrt1176")
+    assert far.network > 10 * found.network
+    assert found.network == pytest.approx(near.network, rel=0.1)
+    assert found.network < small.network < far.network
+    assert "assumed" in far.layers[0].basis
+    assert found.layers[0].basis == "counted x published"
+
+
 def test_p1_start_up_paints_stacks_and_copies_constants() -> None:
     usual = before_cycles(compiled("lagoon").soc, (cost_of(compiled("lagoon")),))
     half = compiled("lagoon", "devices.cpu.stack.size=4 KiB")
