@@ -123,6 +123,40 @@ def test_a_part_without_rtl_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "code"), [(("--input", "x.npy"), "E093"), (("--place", "add_3=cpu"), "E090")]
+)
+def test_what_needs_a_network_is_refused_without(
+    option: tuple[str, str], code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export-rtl", "lagoon", "-o", str(tmp_path / "out"), *option]) == 1
+    assert f"error[{code}]" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_that_rtl_reads_stay_inside(tmp_path: Path) -> None:
+    """One beside the source comes along; names that lead elsewhere are left as they are."""
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "examples" / "09_custom_instruction", own)
+    (own / "table.hex").write_text("00\n")
+    (tmp_path / "above.hex").write_text("01\n")
+    before = (tmp_path / "above.hex").stat().st_mtime_ns
+    names = ("table.hex", "../above.hex", str(tmp_path / "above.hex"))
+    reads = "".join(
+        f'  initial $readmemh("{name}", unused_table_{n});\n' for n, name in enumerate(names)
+    )
+    arrays = "".join(f"  logic [7:0] unused_table_{n}[1];\n" for n in range(len(names)))
+    unit = own / "dot4.sv"
+    unit.write_text(unit.read_text().replace("endmodule", f"{arrays}{reads}endmodule"))
+    made = atoll.compile(atoll.load_soc(own / "chip.yaml"), DIGITS)
+    out = tmp_path / "deep" / "out"
+    atoll.export_rtl(made.soc, out, made)
+    assert [path.name for path in (out / "sim").glob("*able.hex")] == ["table.hex"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["above.hex", "deep", "own"]
+    assert not (out / "above.hex").exists()
+    assert (tmp_path / "above.hex").stat().st_mtime_ns == before
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "example",

@@ -70,6 +70,15 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
         )
     if cpu.cache is not None:
         _check_sets(draft, name, cpu.cache)
+    if (own := cpu.instruction_cache) and own.size % own.line:
+        lines = max(1, own.size // own.line)
+        draft.faults.add(
+            "E250",
+            f"the instruction cache of '{name}' has no whole number of lines of {own.line} bytes",
+            at=draft.where.at("devices", name, "instruction_cache", "size"),
+            remedy=write_pair(("devices", name, "instruction_cache", "size"), lines * own.line)
+            + ", for example",
+        )
     if cpu.instruction_cache and core and core.timing and core.timing.instruction_cache:
         draft.faults.add(
             "E251",

@@ -17,6 +17,7 @@ from atoll_sim.chip.generate import defines, generate, in_order, includes, sourc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import (
     FOLDERS,
+    READ_INTO_MEMORY,
     RTL,
     Rtl,
     described_rtl,
@@ -64,7 +65,6 @@ def elaborate(soc: ResolvedSoc) -> tuple[str, ...]:
     return notes_of(soc, warnings)
 
 
-_READ = re.compile(r'\$readmem[bh]\s*\(\s*"([^"]+)"')
 _MARK = re.compile(r'`line ([0-9]+) "(.+)" [0-9]')
 
 
@@ -87,7 +87,7 @@ def _absent_files(soc: ResolvedSoc, options: Sequence[str]) -> Iterator[Fault]:
                 number, file = int(mark.group(1)) - 1, mark.group(2)
                 continue
             number += 1
-            for name in _READ.findall(line):
+            for name in READ_INTO_MEMORY.findall(line):
                 if not any((folder / name).is_file() for folder in (*folders, Path.cwd())):
                     yield Fault(
                         code="E255",

@@ -55,15 +55,7 @@ CROSSING_DEPTH = 16
 
 def generate(chip: Chip) -> Mapping[str, str]:
     """Return the generated files of `chip` by name; equal chips give equal text."""
-    environment = Environment(
-        bytecode_cache=KeptTemplates(),
-        loader=PackageLoader("atoll_sim.chip"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
+    environment = environment_of("atoll_sim.chip")
     environment.globals.update(
         range_of=lambda width: f"[{width - 1}:0]",
         controls=CONTROL,
@@ -83,6 +75,19 @@ def generate(chip: Chip) -> Mapping[str, str]:
         name: text for spec in described_parts(chip) for name, text in keyword_files(spec).items()
     }
     return {PACKAGE: protocol_package(), **made, **others}
+
+
+def environment_of(package: str) -> Environment:
+    """Return what fills the templates of a package."""
+    return Environment(
+        bytecode_cache=KeptTemplates(),
+        loader=PackageLoader(package),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:

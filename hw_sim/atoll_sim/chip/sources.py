@@ -20,6 +20,9 @@ FOLDERS = (RTL, *sorted(path.parent for path in ENGINES.glob("*/__init__.py")))
 LIST = ".f"
 VHDL = (".vhd", ".vhdl")
 
+READ_INTO_MEMORY = re.compile(r'\$readmem[bh]\s*\(\s*"([^"]+)"')
+"""How sources name files that they read into memories; a name may be a parameter, too."""
+
 Rtl = CoreSpec | AcceleratorSpec | FunctionUnit
 
 

@@ -22,6 +22,7 @@ from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.columns import wrap
+from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 
 
@@ -51,12 +52,18 @@ def export_rtl(
 
     Example: atoll export-rtl lagoon model.tflite -o lagoon-rtl
     """
+    if not models and placement != PlacementOptions():
+        raise UsageError(
+            "E090",
+            "options of placement are for a MODEL, and there is none",
+            remedy="name the network that the bench runs, or leave them out",
+        )
     chip = atoll.load_soc(soc, overrides=overrides or ())
     made: atoll.Compilation | None = None
     batches: tuple[tuple[Sample, ...], ...] = ()
+    inputs = files_by_network("--input", samples or (), names_of(models or ()))
     with show_work("compiling and planning") as progress:
         if models:
-            inputs = files_by_network("--input", samples or (), names_of(models))
             made = compile_files(chip, models, build_options(models, placement))
             batches = samples_of(made._compiled, inputs)
         progress("writing the sources")

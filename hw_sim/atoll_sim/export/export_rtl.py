@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from atoll.api.exported_rtl import ExportedRtl
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import Sample
@@ -16,12 +14,11 @@ from atoll.driver.pipeline import Compiled
 from atoll.protocol import Request, TraceEvent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import new_folder
-from atoll.utils.kept_templates import KeptTemplates
 from atoll.utils.scratch import temporary_folder
 from atoll.version import __version__
 from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.chip_parts import Chip
-from atoll_sim.chip.generate import defines, generate, versions
+from atoll_sim.chip.generate import defines, environment_of, generate, versions
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.export.firmware_bench import FIRMWARE, FirmwareBench, bench_of
@@ -130,23 +127,18 @@ def _list(
 
 
 def _render(template: str, chip: Chip, top: str, **more: object) -> str:
-    environment = Environment(
-        bytecode_cache=KeptTemplates(),
-        loader=PackageLoader("atoll_sim.export"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template(template).render(
-        chip=chip,
-        top=top,
-        windows=windows_of(chip.soc),
-        versions=versions(chip),
-        reset_cycles=RESET_CYCLES,
-        request=Request,
-        event=TraceEvent,
-        firmware=FIRMWARE,
-        **more,
+    return (
+        environment_of("atoll_sim.export")
+        .get_template(template)
+        .render(
+            chip=chip,
+            top=top,
+            windows=windows_of(chip.soc),
+            versions=versions(chip),
+            reset_cycles=RESET_CYCLES,
+            request=Request,
+            event=TraceEvent,
+            firmware=FIRMWARE,
+            **more,
+        )
     )

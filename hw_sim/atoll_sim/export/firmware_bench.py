@@ -9,12 +9,10 @@ from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops import reference
 from atoll.records import dataclass
 from atoll_sim.simulate.firmware import image_records
+from atoll_sim.simulate.rtl_run import SLACK
 
 FIRMWARE = "firmware.hex"
 PER_LINE = 32
-SLACK = 4
-"""How many times its estimate a run may take."""
-
 START = 10**7
 """Cycles of all that is not estimated: start-up, and the copies of the bench."""
 

@@ -19,6 +19,7 @@ from atoll_sim.chip.generate import (
 )
 from atoll_sim.chip.sources import (
     FOLDERS,
+    READ_INTO_MEMORY,
     RTL,
     Rtl,
     included_files,
@@ -32,7 +33,6 @@ PACKAGES = Path("rtl/packages")
 OTHERS = Path("rtl/own")
 GENERATED = Path("rtl")
 _LICENCE = re.compile(r"(LICENSE|LICENCE|COPYING|NOTICE)(\.|-|$)", re.I)
-_READ = re.compile(r'\$readmem[bh]\s*\(\s*"([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,9 @@ class SourceTree:
         for spec in described_parts(self.chip):
             for package in spec.rtl_packages:
                 roots[Path(str(distribution(package).locate_file(""))).resolve()] = PACKAGES
-            if own := _common_folder(spec):
-                roots.setdefault(own, OTHERS / spec.name)
+            if (own := _common_folder(spec)) and own not in roots:
+                same = sum(place.parent == OTHERS for place in roots.values())
+                roots[own] = OTHERS / (f"{spec.name}_{same}" if same else spec.name)
         return dict(sorted(roots.items(), key=lambda pair: -len(pair[0].parts)))
 
     def place(self, path: Path) -> Path:
@@ -73,8 +74,12 @@ class SourceTree:
     @cached_property
     def waivers(self) -> tuple[Path, ...]:
         """Return the places of what says which warnings of Verilator are known."""
+        return tuple(map(self.place, self._waivers))
+
+    @property
+    def _waivers(self) -> tuple[Path, ...]:
         named = (path for path in sources(self.chip) if path.suffix == ".vlt")
-        return tuple(map(self.place, (RTL / "lint.vlt", *named)))
+        return (RTL / "lint.vlt", *named)
 
     @cached_property
     def include_folders(self) -> tuple[Path, ...]:
@@ -106,8 +111,7 @@ class SourceTree:
 
     def files(self) -> Iterator[tuple[Path, bytes]]:
         """Yield all files with their content."""
-        waivers = (path for path in sources(self.chip) if path.suffix == ".vlt")
-        for path in (*self._sources, *self._included, RTL / "lint.vlt", *waivers):
+        for path in (*self._sources, *self._included, *self._waivers):
             yield self.place(path), path.read_bytes()
         for name, text in self.texts.items():
             if name.endswith(".sv"):
@@ -130,15 +134,23 @@ class SourceTree:
                     yield PACKAGES / file, path.read_bytes()
 
     def memory_files(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the files that sources read into memories, by the names that they call them."""
+        """Yield the files that sources read into memories, by the names that they call them.
+
+        A name that leads out of the folder in which a simulation starts is left as it is.
+        """
         folders = read_folders(self.chip.soc)
         for path in (*self._sources, *self._included):
             if any(path.is_relative_to(folder) for folder in FOLDERS):
                 continue
-            for name in _READ.findall(path.read_text(encoding="utf-8", errors="replace")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for name in filter(_is_inside, READ_INTO_MEMORY.findall(text)):
                 found = (folder / name for folder in folders)
                 if data := next((each for each in found if each.is_file()), None):
                     yield name, data.read_bytes()
+
+
+def _is_inside(name: str) -> bool:
+    return not Path(name).is_absolute() and ".." not in Path(name).parts
 
 
 def _common_folder(spec: Rtl) -> Path | None:

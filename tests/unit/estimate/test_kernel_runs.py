@@ -63,6 +63,7 @@ def by_class(table: Mapping[str, float]) -> float:
 def words_take(timing: Timing, further: int) -> float:
     """Return what the words of SOME take: the next one comes while a core multiplies or divides."""
     assert timing.cache is not None
+    assert timing.cache.cycles is not None
     longer = {name: timing.cycles[name] - timing.cycles["other"] for name in ("multiply", "divide")}
     hidden = by_class({name: min(each, further) for name, each in longer.items()})
     return SOME.lines * (timing.cache.cycles + further) - WORDS * hidden
@@ -190,6 +191,7 @@ def test_lines_of_an_instruction_cache_take_their_time() -> None:
     timing = compiled.soc.host_cpu.spec.timing
     assert timing is not None
     assert timing.cache is not None
+    assert timing.cache.cycles is not None
     lines = with_runs(compiled, SOME)
     more = with_runs(compiled, replace(SOME, lines=SOME.lines + 1000))
     far = compiled.soc.memory(compiled.soc.host_cpu.code.memory).read_latency - 1

@@ -65,6 +65,7 @@ def kernels(timing: Timing, count: int = 60, *, odd: int = 0) -> list[Kernel]:
         near = sum(n * timing.cycles[name] for n, name in zip(counts, CLASSES, strict=True))
         waits = sum(n * timing.waits.get(name, 0) for n, name in zip(counts, CLASSES, strict=True))
         if timing.cache:
+            assert timing.cache.cycles is not None
             near, waits = near + lines * timing.cache.cycles, lines * timing.cache.waits
         times = 3 if number < odd else 1
         data = sum(late[name] * timing.data_waits[name] for name in late)
