@@ -15,7 +15,7 @@ from atoll.driver.pipeline import compile_models
 from atoll.resolve import load_soc
 from atoll_sim.build.wave_formats import can_write_fst
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.runs.checked_run import run_models
+from atoll_sim.runs.checked_run import Written, run_models
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.request import request_waves
 
@@ -90,7 +90,7 @@ def test_of_two_networks_each_has_its_own_names(tmp_path: Path, vcd_reader: Modu
     layer = next(each for each in second.by_layer if each.operator not in foreign)
     first = layer.begin + 2  # an engine that goes on by itself is named a cycle late
     waves = request_waves(tmp_path / "a.vcd", first=first, last=first + 99)
-    assert run_models(models, samples, waves=waves)[1].report.passed
+    assert run_models(models, samples, written=Written(waves=waves))[1].report.passed
     texts = vcd_reader.read_vcd(tmp_path / "a.vcd").texts(
         f"atoll_chip.u_{layer.device}_operator.name[383:0]"
     )

@@ -203,6 +203,9 @@ CASES: dict[str, list[str]] = {
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
     "waves_of_qemu": [*RUN, "--cpu", "qemu", "--waves", "out.vcd"],
     "waves_of_iss": [*RUN, "--cpu", "iss", "--waves", "out.vcd"],
+    "coverage_of_iss": [*RUN, "--cpu", "iss", "--coverage", "reached"],
+    "coverage_in_another_folder": [*RUN, "--coverage", "report"],
+    "coverage_onto_file": [*RUN, "--coverage", "chip.yaml"],
     "trace_of_native": [*NATIVE, "--trace", "out.pftrace"],
     "trace_into_missing_folder": ["estimate", *RUN[1:], "--trace", "absent/out.pftrace"],
     "trace_onto_folder": [*RUN, "--cpu", "iss", "--trace", "folder.vcd"],
@@ -280,6 +283,8 @@ def fill(folder: Path) -> None:
     (folder / "old.html").write_text('<script type="application/json" id="documents">{}</script>')
     (folder / "pipe").symlink_to("/dev/null")
     (folder / "folder.vcd").mkdir()
+    (folder / "report").mkdir()
+    (folder / "report" / "coverage.json").write_text('{"files": []}')
     (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)

@@ -127,6 +127,7 @@ def run(
     keep: Path | str | None = None,
     toolchain: str | None = None,
     waves: Waveforms | Path | str | None = None,
+    coverage: Path | str | None = None,
     trace: Path | str | None = None,
     oracle: bool = False,
     dataset: Path | str | None = None,
@@ -141,6 +142,7 @@ def run(
         keep: keep the build folder there.
         toolchain: compiles and links; None takes the description's.
         waves: record waveforms in this file, with ``cpu="rtl"``.
+        coverage: add what the run reaches of RTL and description to this folder, likewise.
         trace: show the run in this file, for Perfetto; not with ``cpu="native"``.
         oracle: hold the imported network against another implementation too: onnxruntime for an
             ONNX file, tflite-micro for a TFLite file.
@@ -169,7 +171,7 @@ def run(
         accelerator=accelerator,
         keep=None if keep is None else Path(keep),
         toolchain=toolchain,
-        waves=Path(waves) if isinstance(waves, str) else waves,
+        written=_file_names(waves, coverage),
         oracle=oracle,
         dataset=None if dataset is None else Path(dataset),
     )
@@ -185,6 +187,7 @@ def simulate(
     cpu: Literal["rtl", "iss", "qemu"] = "rtl",
     accelerator: Accelerator = None,
     waves: Waveforms | Path | str | None = None,
+    coverage: Path | str | None = None,
     trace: Path | str | None = None,
 ) -> Run:
     """Simulate the firmware of a build folder and check it; the rest is as in `run`.
@@ -199,11 +202,18 @@ def simulate(
         samples_for(compiled, samples),
         cpu=cpu,
         accelerator=accelerator,
-        waves=Path(waves) if isinstance(waves, str) else waves,
+        written=_file_names(waves, coverage),
     )
     found = run_of(compiled, outcomes)
     write_run_trace(traced, compiled, found)
     return found
+
+
+def _file_names(
+    waves: Waveforms | Path | str | None, coverage: Path | str | None
+) -> tuple[Waveforms | Path | None, Path | None]:
+    file = Path(waves) if isinstance(waves, str) else waves
+    return file, None if coverage is None else Path(coverage)
 
 
 def validate(

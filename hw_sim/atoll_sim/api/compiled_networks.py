@@ -19,6 +19,7 @@ from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.backends.choice import Accelerator, parse_backends, parse_cpu, takes_part
 from atoll_sim.chip.checks import check_cores
+from atoll_sim.coverage.folder import prepare_folder
 from atoll_sim.dataset.judged import Judged
 from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report
@@ -27,8 +28,12 @@ from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_cache_omissions
 from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
-from atoll_sim.runs.checked_run import CpuKind, Outcome, check_kinds, run_image, run_models
+from atoll_sim.runs.checked_run import CpuKind, Outcome, Written, check_kinds, run_image, run_models
 from atoll_sim.waves.request import Waves, of_network, request_waves
+
+Asked = tuple[Path | Waveforms | Waves | None, Path | None]
+"""Waveforms and the folder of coverage that a run writes."""
+NOTHING: Asked = None, None
 
 
 def run_compiled(
@@ -39,7 +44,7 @@ def run_compiled(
     accelerator: Accelerator = None,
     keep: Path | None = None,
     toolchain: str | None = None,
-    waves: Path | Waveforms | Waves | None = None,
+    written: Asked = NOTHING,
     oracle: bool = False,
     dataset: Path | None = None,
 ) -> tuple[Outcome, ...]:
@@ -54,8 +59,8 @@ def run_compiled(
     """
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
-    kind, record = parse_cpu(cpu), _waves(waves, models)
-    check_kinds(kind, record)
+    kind, files = parse_cpu(cpu), _files_of(written, models)
+    check_kinds(kind, files)
     soc = models[0].soc
     backends = parse_backends(accelerator)
     if not takes_part(backends) and any(each.options.accelerators for each in models):
@@ -76,7 +81,7 @@ def run_compiled(
         keep=keep,
         progress=current(),
         toolchain=toolchain,
-        waves=record,
+        written=files,
     )
     if judged:
         accuracy = judged.compare(outcomes[0].outputs)
@@ -138,7 +143,7 @@ class Folder:
         *,
         cpu: str = CpuKind.RTL,
         accelerator: Accelerator = None,
-        waves: Path | Waveforms | Waves | None = None,
+        written: Asked = NOTHING,
     ) -> tuple[Outcome, ...]:
         """Simulate the firmware and check it.
 
@@ -153,7 +158,7 @@ class Folder:
             cpu=kind,
             accelerator=parse_backends(accelerator),
             progress=current(),
-            waves=_waves(waves, self.models),
+            written=_files_of(written, self.models),
         )
 
 
@@ -280,15 +285,19 @@ def _instead(soc: ResolvedSoc) -> tuple[str, str]:
     return core, unit
 
 
-def _waves(asked: Path | Waveforms | Waves | None, models: Sequence[Compiled]) -> Waves | None:
-    if isinstance(asked, Path):
-        asked = Waveforms(asked)
-    if isinstance(asked, Waveforms):
-        asked = request_waves(
-            Path(asked.path),
-            first=asked.first,
-            last=asked.last,
-            operator=asked.operator,
-            limit=asked.limit,
+def _files_of(asked: Asked, models: Sequence[Compiled]) -> Written:
+    """Return what a run writes, of which the waveforms know their network."""
+    waves, coverage = asked
+    if coverage:
+        prepare_folder(coverage)
+    if isinstance(waves, Path):
+        waves = Waveforms(waves)
+    if isinstance(waves, Waveforms):
+        waves = request_waves(
+            Path(waves.path),
+            first=waves.first,
+            last=waves.last,
+            operator=waves.operator,
+            limit=waves.limit,
         )
-    return of_network(asked, models)
+    return Written(waves=of_network(waves, models), coverage=coverage)

@@ -77,6 +77,22 @@ class Backends:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a run in RTL writes beside its report.
+
+    Attributes:
+        waves: waveforms to record.
+        coverage: folder to which what is reached is added.
+    """
+
+    waves: Waves | None = None
+    coverage: Path | None = None
+
+
+NOTHING_WRITTEN = Written()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What a session runs.
 
@@ -86,7 +102,7 @@ class Work:
         elves: the firmware, the host's first; empty for a session that runs none.
         backends: who plays the accelerators.
         progress: told what goes on.
-        waves: waveforms to record.
+        written: what a run in RTL writes beside its report.
         start_seed: decides the values with which registers and memories of RTL begin.
     """
 
@@ -95,7 +111,7 @@ class Work:
     elves: Sequence[Path] = ()
     backends: Backends = Backends()
     progress: Progress = silent
-    waves: Waves | None = None
+    written: Written = NOTHING_WRITTEN
     start_seed: int = START_SEED
 
     @property

@@ -43,6 +43,10 @@ VISIBLE = {
     TOP: ("rst_ni", "doorbell_o"),
     "atoll_memory_bank": ("rows_q",),
 }
+COVERED = ("--coverage-line", "--coverage-toggle", "--coverage-user")
+UNCOVERED = ("atoll_chip", "atoll_monitor", "atoll_*_monitor", "atoll_console")
+"""Files of modules that only join others, or that only simulation has."""
+
 VISIBLE_HOST = {
     TOP: (
         *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),
@@ -57,6 +61,7 @@ def build_model(
     external_host: bool = False,
     stand_ins: frozenset[str] = NOBODY,
     waves: WaveFormat | None = None,
+    coverage: bool = False,
     faults: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -67,6 +72,7 @@ def build_model(
         external_host: leave the cores out; see `chip.plan.plan_chip`.
         stand_ins: accelerators that software models play.
         waves: able to write waveforms of this format, which costs speed.
+        coverage: counts which lines and bits of its RTL a run reaches, which costs more.
         faults: a model for `faults.campaign`, with its own main and no Python.
         progress: is told what is being done, if it takes time.
 
@@ -78,7 +84,7 @@ def build_model(
     chip = replace(chip, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
     return build_executable(
-        design_of(chip, waves),
+        design_of(chip, waves, coverage=coverage),
         PLACE,
         tell=lambda step, /, *, left=None: progress(f"{title}: {step}", left=left),
         blame=partial(blame_devices, soc),
@@ -102,13 +108,17 @@ def _chip(soc: ResolvedSoc, *, external_host: bool, stand_ins: frozenset[str]) -
     return plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
 
 
-def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
+def design_of(chip: Chip, waves: WaveFormat | None, *, coverage: bool = False) -> Design:
     """Return what decides about the model of `chip`."""
     return Design(
         top=TOP,
         what=WHAT,
         rtl=sources(chip),
-        generated={**generate(chip), "visible.vlt": _visible(chip)},
+        generated={
+            **generate(chip),
+            "visible.vlt": _visible(chip),
+            **({"covered.vlt": _counting()} if coverage else {}),
+        },
         cplusplus=(*_main(chip), *_stand_ins(chip)),
         common=COMMON_OF_FAULTS if chip.faults else (*COMMON, *shadow.SOURCES),
         common_headers=shadow.GENERATED,
@@ -123,6 +133,7 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         flags=(
             "--no-timing",
             *((f"--trace-{waves}",) if waves else ()),
+            *(COVERED if coverage else ()),
             *(("--no-assert-case",) if _promises(chip) else ()),
         ),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
@@ -152,3 +163,9 @@ def _visible(chip: Chip) -> str:
         for module, names in table.items():
             lines += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
     return "\n".join(lines) + "\n"
+
+
+def _counting() -> str:
+    """Return the configuration that keeps what is no hardware out of the counts."""
+    lines = (f'coverage_off -file "*/{module}.sv"' for module in UNCOVERED)
+    return "\n".join(("`verilator_config", *lines)) + "\n"

@@ -40,7 +40,7 @@ from atoll_sim.api.compiled_networks import (
     run_compiled,
 )
 from atoll_sim.backends.choice import AcceleratorOption, backends_of, takes_part
-from atoll_sim.runs.checked_run import CpuKind, check_kinds
+from atoll_sim.runs.checked_run import CpuKind, Written, check_kinds
 from atoll_sim.waves.options import WavesOptions
 
 OutputOption = Annotated[
@@ -73,6 +73,13 @@ OracleOption = Annotated[
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
 ]
+CoverageOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Add what the run reaches of the RTL and of what the description allows to DIR.",
+    ),
+]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
 
@@ -91,6 +98,7 @@ def run(
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     waves: WavesOptions,
+    coverage: CoverageOption = None,
     trace: TraceOption = None,
     brief: BriefOption = False,
     page: ReportOption = None,
@@ -106,7 +114,7 @@ def run(
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
     asked, asked_backends = waves.request(), backends_of(accelerator)
-    check_kinds(cpu, asked)
+    check_kinds(cpu, Written(waves=asked, coverage=coverage))
     require_trace(trace, cpu)
     _prepare(output or (), (*(samples or ()), *([str(dataset)] if dataset else ())))
     prepare_report(page, trace)
@@ -135,7 +143,7 @@ def run(
             accelerator=asked_backends,
             keep=keep,
             toolchain=toolchain,
-            waves=asked,
+            written=(asked, coverage),
             oracle=oracle,
             dataset=dataset,
         )
@@ -156,6 +164,7 @@ def simulate(
     accelerator: AcceleratorOption = None,
     *,
     waves: WavesOptions,
+    coverage: CoverageOption = None,
     trace: TraceOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
@@ -178,7 +187,9 @@ def simulate(
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     with show_work("simulating"):
-        outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
+        outcomes = opened.run(
+            batches, cpu=cpu, accelerator=asked_backends, written=(asked, coverage)
+        )
     found = run_of(models, outcomes)
     write_run_trace(trace, models, found)
     _finish(found, outputs, trace, brief=brief, machine=machine)

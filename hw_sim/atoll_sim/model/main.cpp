@@ -22,6 +22,9 @@
 #include "monitor.h"
 #include "verilated.h"
 #include "verilated_vpi.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 #if VM_TRACE
 #include "recorder.h"
 #endif
@@ -56,7 +59,12 @@ class Model {
     clocks_.reset(new chip::Clocks(*top_));
   }
 
-  ~Model() { top_->final(); }
+  ~Model() {
+    top_->final();
+#if VM_COVERAGE
+    context_->coveragep()->write("coverage.dat");
+#endif
+  }
 
   Vtop& top() { return *top_; }
   bool mapped() const { return mapped_; }

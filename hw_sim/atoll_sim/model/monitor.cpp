@@ -372,6 +372,12 @@ size_t atoll_heat(const record::Heat** first) {
   return monitor::log().heat.size();
 }
 
+size_t atoll_occasions(const record::Occasion** first) {
+  device_rules::Watch* watch = monitor::devices_watch();
+  *first = watch ? watch->occasions().data() : nullptr;
+  return watch ? watch->occasions().size() : 0;
+}
+
 void atoll_end_devices() {
   if (device_rules::Watch* watch = monitor::devices_watch()) watch->end(monitor::log().cycle);
 }

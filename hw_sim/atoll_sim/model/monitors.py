@@ -9,7 +9,7 @@ import ctypes
 
 from atoll.protocol import Request
 from atoll.records import dataclass
-from atoll_sim.protocol.records import COUNT, EVENT, HEAT, LINE, SPAN, EventKind
+from atoll_sim.protocol.records import COUNT, EVENT, HEAT, LINE, OCCASION, SPAN, EventKind
 from atoll_sim.shadow.memory import Shadow
 
 
@@ -38,7 +38,7 @@ class Model:
         self._library.atoll_cycle.restype = ctypes.c_uint64
         for name in (
             *("atoll_events", "atoll_counts", "atoll_spans"),
-            *("atoll_lines", "atoll_heat", "atoll_text"),
+            *("atoll_lines", "atoll_occasions", "atoll_heat", "atoll_text"),
         ):
             getattr(self._library, name).restype = ctypes.c_size_t
         self._library.atoll_shadow_of_model.restype = ctypes.c_void_p
@@ -110,6 +110,10 @@ class Model:
     def lines(self) -> bytes:
         """Return a `LINE` for each time that an interrupt line rose or fell."""
         return self._records("atoll_lines", LINE.size)
+
+    def occasions(self) -> bytes:
+        """Return an `OCCASION` for each accelerator and rule that it could have broken."""
+        return self._records("atoll_occasions", OCCASION.size)
 
     def heat(self) -> bytes:
         """Return a `HEAT` for each place at which bytes were moved."""

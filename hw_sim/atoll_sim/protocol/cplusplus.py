@@ -30,7 +30,13 @@ def protocol_header() -> str:
         ),
         enumeration(records.EventKind),
         enumeration(records.AccessKind),
-        *map(structure, (records.EVENT, records.COUNT, records.LINE, records.HEAT, records.SPAN)),
+        *map(
+            structure,
+            (
+                *(records.EVENT, records.COUNT, records.LINE),
+                *(records.OCCASION, records.HEAT, records.SPAN),
+            ),
+        ),
     )
     return header({"console": console, "record": record})
 

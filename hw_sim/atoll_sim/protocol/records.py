@@ -72,6 +72,14 @@ LINE = record(
     high=U32,
 )
 
+OCCASION = record(
+    "Occasion",
+    "How often an accelerator could have broken one of the rules of its ports.",
+    master=U32,
+    rule=Field(U32, "n of An"),
+    count=U64,
+)
+
 HEAT = record(
     "Heat",
     "What all masters moved in HEAT_BYTES of a memory in a run, without instructions fetched.",

@@ -169,6 +169,10 @@ class Machine:
     def lines(self) -> None:
         """Nobody sees interrupt lines."""
 
+    def occasions(self) -> bytes:
+        """Return that no rule of a port is watched."""
+        return b""
+
     def heat(self) -> bytes:
         """Return that no byte was seen."""
         return b""

@@ -15,6 +15,7 @@ from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of_operator
 from atoll.cost.spent import Spent
+from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
@@ -24,7 +25,14 @@ from atoll.report.result import InterruptLine, LayerCycles, RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
+from atoll_sim.backends.session import (
+    NOTHING_WRITTEN,
+    AcceleratorKind,
+    Backends,
+    CpuKind,
+    Work,
+    Written,
+)
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection_traps import blocked_accesses
@@ -36,7 +44,6 @@ from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import START_SEED, Phase, SimResult, Stop
-from atoll_sim.waves.request import Waves
 
 __all__ = [
     "AcceleratorKind",
@@ -44,6 +51,7 @@ __all__ = [
     "CpuKind",
     "Outcome",
     "Setup",
+    "Written",
     "check_kinds",
     "judge",
     "run_image",
@@ -84,13 +92,19 @@ class Outcome:
     accuracy: Accuracy | None = None
 
 
-def check_kinds(cpu: CpuKind, waves: Waves | None = None) -> None:
+def check_kinds(cpu: CpuKind, written: Written = NOTHING_WRITTEN) -> None:
     """Refuse a combination that cannot mean anything.
 
     Raises:
         UsageError: E070, E089.
     """
-    cpu.session().check(waves)
+    cpu.session().check(written.waves)
+    if written.coverage and cpu is not CpuKind.RTL:
+        raise UsageError(
+            "E089",
+            f"--coverage counts what runs reach of the whole chip's RTL, and --cpu {cpu} has none",
+            remedy=f"leave --cpu {cpu} out, or --coverage",
+        )
 
 
 def run_models(
@@ -102,7 +116,7 @@ def run_models(
     keep: Path | None = None,
     progress: Progress = silent,
     toolchain: str | None = None,
-    waves: Waves | None = None,
+    written: Written = NOTHING_WRITTEN,
     start_seed: int = START_SEED,
 ) -> tuple[Outcome, ...]:
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
@@ -115,11 +129,11 @@ def run_models(
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `atoll.artifacts.build_tree.build`.
-        waves: waveforms to record, only with `CpuKind.RTL`.
+        written: waveforms and coverage, only with `CpuKind.RTL`.
         start_seed: decides the values with which registers and memories of RTL begin.
     """
     backends = _backends(accelerator, models)
-    check_kinds(cpu, waves)
+    check_kinds(cpu, written)
     begin = time.perf_counter()
     session = cpu.session()
     cpu.check_chip(models[0].soc)
@@ -138,7 +152,7 @@ def run_models(
             elves=elves,
             backends=backends,
             progress=progress,
-            waves=waves,
+            written=written,
             start_seed=start_seed,
         )
         result = session.run(work)
@@ -153,14 +167,14 @@ def run_image(
     cpu: CpuKind = CpuKind.RTL,
     accelerator: AcceleratorKind | Backends | None = None,
     progress: Progress = silent,
-    waves: Waves | None = None,
+    written: Written = NOTHING_WRITTEN,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder and hold it against its plans.
 
     All but `image` is as in `run_models`; `cpu` is one that runs firmware.
     """
     backends = _backends(accelerator, image.models)
-    check_kinds(cpu, waves)
+    check_kinds(cpu, written)
     models, folder = image.models, image.elves[0].parent
     bounds = stacks_of(folder, {each.graph.name: each.soc for each in models})
     work = Work(
@@ -169,7 +183,7 @@ def run_image(
         elves=image.elves,
         backends=backends,
         progress=progress,
-        waves=waves,
+        written=written,
     )
     session = cpu.session()
     cpu.check_chip(models[0].soc)

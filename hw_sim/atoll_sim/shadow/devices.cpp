@@ -2,6 +2,7 @@
 #include "devices.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace device_rules {
 namespace {
@@ -20,6 +21,7 @@ bool means(const Register& row, uint32_t action, uint32_t offset, uint32_t value
 Watch::Watch(shadow::Shadow& shadow) : shadow_(shadow) {
   const shadow::Table& table = shadow.table();
   states_.resize(table.masters.size());
+  std::vector<bool> counted(states_.size());
   for (const Device& device : table.devices) {
     State& state = states_[device.master];
     state.device = &device;
@@ -29,6 +31,15 @@ Watch::Watch(shadow::Shadow& shadow) : shadow_(shadow) {
     states_[row.master].registers.push_back(row);
     states_[row.master].clears |= row.action == shadow::kClear;
     states_[row.master].ends |= row.action == shadow::kDone;
+    if (row.action == shadow::kCompleted) counted[row.master] = true;
+  }
+  for (const Device& device : table.devices) {
+    const bool interrupts = device.interrupt != shadow::kNothing;
+    const bool falls = device.interrupt == shadow::kLevel && states_[device.master].clears;
+    const bool meets[] = {true, interrupts, falls, interrupts, true, false, false, counted[device.master], true};
+    for (uint32_t rule = 1; rule <= std::size(meets); ++rule) {
+      if (meets[rule - 1]) occasions_.push_back({device.master, rule, 0});
+    }
   }
 }
 
@@ -61,13 +72,17 @@ void Watch::meet(uint64_t cycle, State& state, uint32_t offset, uint32_t value) 
   if (cleared) {
     judge_missing(state);
     state.may_fall = true;
-    if (state.high && !(state.device->queued && state.working)) state.cleared = cycle;
+    if (state.high && !(state.device->queued && state.working)) {
+      state.cleared = cycle;
+      met(state, 3);
+    }
   } else if (aborted) {
     if (state.working) broke(cycle, state, shadow::kNoEnd, 0, offset, static_cast<uint32_t>(cycle - state.started));
     state.may_fall = true;
   } else if (started && !neutral) {
     state.given += state.device->queued;
     if (!state.working || state.device->queued) state.started = cycle;
+    met(state, 9);
     state.fresh = false;
     state.working = state.owed = state.may_fall = true;
     state.cleared = state.polled = 0;
@@ -87,12 +102,14 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
     if (write || failed) continue;
     const bool right = (value & row.mask) == row.value;
     if (row.offset != offset) continue;
+    if (row.action == shadow::kFixed || (row.action == shadow::kReset && state.fresh)) met(state, 5);
     if (row.action == shadow::kFixed && !right) {
       broke(cycle, state, shadow::kBadRegister, kAnyRead, offset, value);
     }
     if (row.action == shadow::kReset && state.fresh && !right) {
       broke(cycle, state, shadow::kBadReset, kAnyRead, offset, value);
     }
+    if (row.action == shadow::kCompleted && !state.fresh) met(state, 8);
     if (row.action == shadow::kCompleted && !state.fresh && value > state.given) {
       broke(cycle, state, shadow::kTooMany, kAnyRead, offset, value);
     }
@@ -115,6 +132,7 @@ void Watch::finish(uint64_t cycle, State& state, uint32_t offset, Traffic traffi
   // Into a queue the host may have put something since then.
   if (state.device->queued && cycle - state.started < state.device->patience) return;
   state.working = false;
+  met(state, 1);
   if (traffic.unanswered) {
     broke(cycle, state, shadow::kEarly, kAnyRead, offset, traffic.unanswered);
   } else if (traffic.held) {
@@ -129,6 +147,8 @@ bool Watch::changed_line(uint64_t cycle, uint32_t master, bool high, Traffic tra
   look(cycle, state);
   state.high = high;
   if (high) {
+    met(state, 4);
+    if (state.owed) met(state, 2);
     if (!state.owed) broke(cycle, state, shadow::kNoWork, 0, 0, 0);
     state.owed = state.may_fall = false;
     state.polled = 0;
@@ -191,6 +211,13 @@ void Watch::end(uint64_t cycle) {
     if (state.working && state.ends) {
       broke(cycle, state, shadow::kNoEnd, 0, 0, static_cast<uint32_t>(cycle - state.started));
     }
+  }
+}
+
+void Watch::met(const State& state, uint32_t rule) {
+  const uint32_t master = state.device->master;
+  for (record::Occasion& each : occasions_) {
+    each.count += each.master == master && each.rule == rule;
   }
 }
 

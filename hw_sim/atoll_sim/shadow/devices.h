@@ -40,6 +40,9 @@ class Watch {
   // The simulation is over: see who still works.
   void end(uint64_t cycle);
 
+  // How often each rule that has occasions of its own could have been broken.
+  const std::vector<record::Occasion>& occasions() const { return occasions_; }
+
  private:
   struct State {
     const shadow::Device* device = nullptr;
@@ -64,11 +67,13 @@ class Watch {
   void finish(uint64_t cycle, State& state, uint32_t offset, Traffic traffic);
   void look(uint64_t cycle, State& state);
   void judge_missing(State& state);
+  void met(const State& state, uint32_t rule);
   void broke(uint64_t cycle, const State& state, shadow::Rule rule, uint32_t kind,
              uint32_t offset, uint32_t number);
 
   shadow::Shadow& shadow_;
   std::vector<State> states_;
+  std::vector<record::Occasion> occasions_;
 };
 
 }  // namespace device_rules

@@ -10,9 +10,10 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.backends.session import Work
+from atoll_sim.backends.session import NOTHING_WRITTEN, Work, Written
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
+from atoll_sim.coverage.folder import COUNTS, add_run
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import code_brought, data_taken
 from atoll_sim.simulate.session import simulate
@@ -50,7 +51,7 @@ class RtlSession:
             work.elves,
             work.samples,
             progress=work.progress,
-            waves=work.waves,
+            written=work.written,
             modelled=work.modelled,
             start_seed=work.start_seed,
         )
@@ -62,7 +63,7 @@ def run_firmware(
     samples: Sequence[Sequence[Sample]],
     *,
     progress: Progress = silent,
-    waves: Waves | None = None,
+    written: Written = NOTHING_WRITTEN,
     modelled: frozenset[str] = NOBODY,
     start_seed: int = START_SEED,
 ) -> SimResult:
@@ -73,27 +74,48 @@ def run_firmware(
         elves: the firmware, the host's first.
         samples: of each network; all have the same number.
         progress: told what goes on.
-        waves: waveforms to record.
+        written: waveforms and coverage.
         modelled: accelerators in whose place software models are.
         start_seed: decides the values with which registers and memories of RTL begin.
     """
-    soc = models[0].soc
+    soc, waves, coverage = models[0].soc, written.waves, written.coverage
     executable = build_model(
-        soc, stand_ins=modelled, waves=waves.format if waves else None, progress=progress
+        soc,
+        stand_ins=modelled,
+        waves=waves.format if waves else None,
+        coverage=coverage is not None,
+        progress=progress,
     )
     with temporary_folder() as folder:
         request = requests_for(models, elves, samples, executable, folder)
         request = replace(request, start_seed=start_seed)
-        if not modelled:
+        result = _simulate_with(modelled, request, models, waves, progress)
+        if coverage is None:
+            return result
+        in_rtl = frozenset(engine.name for engine in soc.engines) - modelled
+        counts = (folder / COUNTS).read_text(encoding="utf-8")
+        note = add_run(coverage, models, in_rtl, result, counts)
+        return replace(result, notes=(*result.notes, note))
+
+
+def _simulate_with(
+    modelled: frozenset[str],
+    request: SimRequest,
+    models: Sequence[Compiled],
+    waves: Waves | None,
+    progress: Progress,
+) -> SimResult:
+    """Simulate with software models in the place of some accelerators."""
+    if not modelled:
+        return _simulate(request, models, waves, progress)
+    with StandIns(request.soc, models, modelled) as stand_ins:
+        request = replace(request, stand_ins=stand_ins.theirs.fileno())
+        try:
             return _simulate(request, models, waves, progress)
-        with StandIns(soc, models, modelled) as stand_ins:
-            request = replace(request, stand_ins=stand_ins.theirs.fileno())
-            try:
-                return _simulate(request, models, waves, progress)
-            except SimulationError as error:
-                if stand_ins.error:
-                    raise stand_ins.error from error
-                raise
+        except SimulationError as error:
+            if stand_ins.error:
+                raise stand_ins.error from error
+            raise
 
 
 def requests_for(

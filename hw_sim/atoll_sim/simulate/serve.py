@@ -46,6 +46,8 @@ class Served(Protocol):
 
     def lines(self) -> bytes | None: ...  # noqa: D102
 
+    def occasions(self) -> bytes: ...  # noqa: D102
+
     def heat(self) -> bytes: ...  # noqa: D102
 
     def text(self) -> str: ...  # noqa: D102
@@ -123,6 +125,7 @@ class Bench:
             counts=self.model.counts(),
             spans=self.model.spans(),
             lines=self.model.lines(),
+            occasions=self.model.occasions(),
             heat=self.model.heat(),
             findings=findings,
             findings_total=findings_total,

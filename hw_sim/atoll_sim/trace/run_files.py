@@ -24,7 +24,8 @@ REQUEST, SAMPLES = "request.json", "samples.bin"
 SHADOW = "shadow.bin"
 PACE = "pace.txt"
 RESULT, CAPTURES = "result.json", "captures.bin"
-RECORDS = {name: f"access.{name}.bin" for name in ("counts", "spans", "lines", "heat", "findings")}
+RECORDED_KINDS = ("counts", "spans", "lines", "occasions", "heat", "findings")
+RECORDS = {name: f"access.{name}.bin" for name in RECORDED_KINDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ class Record:
     lines: bytes | None
     heat: bytes
     findings: bytes
+    occasions: bytes = b""
     findings_total: int
     text: str
     cycles: int

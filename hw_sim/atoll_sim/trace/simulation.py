@@ -239,6 +239,8 @@ class SimResult:
         lines: the interrupt lines of the chip; None where nobody saw them.
         heat: for the first run of each model the bytes read and written at an address and behind
             it, see `HEAT_BYTES`; empty where nobody counted.
+        occasions: how often an accelerator could have broken a rule of its ports, by its name and
+            the rule's number; what no such rule watches is not here.
         recorded: the waveforms, if any were asked for.
         notes: what Verilator warned of in the RTL, and what the RTL printed.
     """
@@ -258,6 +260,7 @@ class SimResult:
     wall_seconds: float
     lines: tuple[Line, ...] | None = None
     heat: tuple[Mapping[int, tuple[int, int]], ...] = ()
+    occasions: Mapping[tuple[str, int], int] = field(default_factory=dict)
     recorded: Recorded | None = None
     unpainted: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from atoll.protocol import Trace, TraceEvent
 from atoll_sim.chip.chip_parts import Interrupt
 from atoll_sim.model.monitors import Event
-from atoll_sim.protocol.records import COUNT, HEAT, KINDS, LINE, SPAN, EventKind
+from atoll_sim.protocol.records import COUNT, HEAT, KINDS, LINE, OCCASION, SPAN, EventKind
 from atoll_sim.trace.run_files import Capture, Record
 from atoll_sim.trace.simulation import Finding, Line, Phase, SimResult, Touched
 
@@ -40,12 +40,19 @@ def make_result(
         findings_total=record.findings_total,
         lines=None if record.lines is None else tuple(_lines(record.lines, interrupts)),
         heat=_heat(record.heat),
+        occasions=_occasions(record.occasions, masters),
         stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
         text=record.text,
         trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
         cycles=record.cycles,
         wall_seconds=record.wall_seconds,
     )
+
+
+def _occasions(records: bytes, masters: Sequence[str]) -> Mapping[tuple[str, int], int]:
+    return {
+        (masters[each["master"]], each["rule"]): each["count"] for each in OCCASION.unpack(records)
+    }
 
 
 def _to_signed(word: int) -> int:
