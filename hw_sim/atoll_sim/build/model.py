@@ -43,6 +43,8 @@ VISIBLE = {
     TOP: ("rst_ni", "doorbell_o"),
     "atoll_memory_bank": ("rows_q",),
 }
+VISIBLE_BENCH = ('public_flat_rd -module "atoll_chip" -var "*"',
+    'public_flat_rw -module "atoll_chip" -var "bench_*"')
 VISIBLE_HOST = {
     TOP: (
         *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),
@@ -58,6 +60,7 @@ def build_model(
     stand_ins: frozenset[str] = NOBODY,
     waves: WaveFormat | None = None,
     faults: bool = False,
+    bench: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -68,6 +71,7 @@ def build_model(
         stand_ins: accelerators that software models play.
         waves: able to write waveforms of this format, which costs speed.
         faults: a model for `faults.campaign`, with its own main and no Python.
+        bench: signals of the top level are there for a user's bench, which costs speed.
         progress: is told what is being done, if it takes time.
 
     Raises:
@@ -75,7 +79,7 @@ def build_model(
         ToolchainError: a tool is missing or fails.
     """
     chip = _chip(soc, external_host=external_host, stand_ins=stand_ins)
-    chip = replace(chip, waves=waves is not None, faults=faults)
+    chip = replace(chip, waves=waves is not None, faults=faults, bench=bench)
     title = f"building the model of '{soc.name}'"
     return build_executable(
         design_of(chip, waves),
@@ -151,4 +155,6 @@ def _visible(chip: Chip) -> str:
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
             lines += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
+    if chip.bench:
+        lines += VISIBLE_BENCH
     return "\n".join(lines) + "\n"
