@@ -2,6 +2,7 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,7 @@ from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
+from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import is_no_source, require_writable
 from atoll_sim.api.compiled_networks import (
@@ -72,6 +74,24 @@ OracleOption = Annotated[
 ]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
+]
+BenchOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE[:TEST]",
+        help="Run your own cocotb tests beside the firmware, each in a simulation of its own:"
+        " a module, or a file such as my_bench.py.",
+    ),
+]
+JunitOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="With --bench: write results as JUnit XML.")
+]
+BenchOutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="With --bench: keep references, logs and what tests leave in DIR, which is replaced.",
+    ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
@@ -157,16 +177,20 @@ def simulate(
     *,
     waves: WavesOptions,
     trace: TraceOption = None,
+    bench: BenchOption = None,
+    junit: JunitOption = None,
+    bench_output: BenchOutputOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
     """Simulate the firmware of a build folder and check it.
 
-    The status is that of `atoll run`.
+    The status is that of `atoll run`. With --bench it is 0 only if all tests passed as well.
 
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
+    _check_bench(bench, junit, bench_output, cpu, {"--output": output, "--trace": trace})
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     require_trace(trace, cpu)
@@ -177,11 +201,64 @@ def simulate(
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
+    if bench:
+        with show_work("simulating"):
+            tested = opened.run_bench(
+                bench,
+                batches,
+                result=partial(run_of, models),
+                accelerator=asked_backends,
+                waves=asked,
+                output=bench_output,
+                junit=junit,
+            )
+        _finish_bench(tested, junit, machine=machine)
+        return
     with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
     found = run_of(models, outcomes)
     write_run_trace(trace, models, found)
     _finish(found, outputs, trace, brief=brief, machine=machine)
+
+
+def _check_bench(
+    bench: str | None,
+    junit: Path | None,
+    output: Path | None,
+    cpu: CpuKind,
+    others: Mapping[str, object],
+) -> None:
+    """Refuse options that have no effect with a bench, or without one."""
+    if bench is None:
+        alone = {"--junit": junit, "--bench-output": output}
+        if given := [name for name, value in alone.items() if value is not None]:
+            raise UsageError(
+                "E191",
+                f"{given[0]} is about a bench, and there is none",
+                remedy="add --bench MODULE, or leave it out",
+            )
+        return
+    if cpu is not CpuKind.RTL:
+        raise UsageError(
+            "E191",
+            f"--bench runs beside the chip in RTL, and --cpu {cpu} has none of the cores",
+            remedy="leave --cpu out",
+        )
+    if given := [name for name, value in others.items() if value]:
+        raise UsageError(
+            "E191", f"{given[0]} has no effect with --bench", remedy=f"leave {given[0]} out"
+        )
+
+
+def _finish_bench(tested: atoll.BenchRun, junit: Path | None, *, machine: bool) -> None:
+    if machine:
+        print(json_text(tested.to_json()), end="")
+    else:
+        out.print(tested.rich())
+    if junit:
+        log(f"wrote {junit}")
+    if not tested.passed:
+        raise typer.Exit(1)
 
 
 def _prepare(outputs: Sequence[str], inputs: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ from atoll_sim.trace.simulation import (
     STALL_CYCLES,
     START_SEED,
     Buffer,
+    OwnBench,
     SimRequest,
     SimResult,
 )
@@ -53,6 +54,7 @@ class RtlSession:
             waves=work.waves,
             modelled=work.modelled,
             start_seed=work.start_seed,
+            bench=work.bench,
         )
 
 
@@ -65,6 +67,7 @@ def run_firmware(
     waves: Waves | None = None,
     modelled: frozenset[str] = NOBODY,
     start_seed: int = START_SEED,
+    bench: OwnBench | None = None,
 ) -> SimResult:
     """Simulate firmware on the chip's RTL, which runs its networks in turn.
 
@@ -76,14 +79,19 @@ def run_firmware(
         waves: waveforms to record.
         modelled: accelerators in whose place software models are.
         start_seed: decides the values with which registers and memories of RTL begin.
+        bench: a user's test that runs beside it.
     """
     soc = models[0].soc
     executable = build_model(
-        soc, stand_ins=modelled, waves=waves.format if waves else None, progress=progress
+        soc,
+        stand_ins=modelled,
+        waves=waves.format if waves else None,
+        bench=bench is not None,
+        progress=progress,
     )
     with temporary_folder() as folder:
         request = requests_for(models, elves, samples, executable, folder)
-        request = replace(request, start_seed=start_seed)
+        request = replace(request, start_seed=start_seed, bench=bench)
         if not modelled:
             return _simulate(request, models, waves, progress)
         with StandIns(soc, models, modelled) as stand_ins:
