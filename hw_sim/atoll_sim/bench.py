@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
-    from atoll_sim.user_bench.chip import Chip, FirmwareEnded, Found, Traced
+    from atoll_sim.user_bench.chip import Chip, FirmwareEndedError, Found, Traced
     from atoll_sim.user_bench.devices import Device, Port
     from atoll_sim.user_bench.operators import Operator, RegisterStep
 else:
@@ -15,7 +15,7 @@ else:
         {
             "Chip": "atoll_sim.user_bench.chip",
             "Device": "atoll_sim.user_bench.devices",
-            "FirmwareEnded": "atoll_sim.user_bench.chip",
+            "FirmwareEndedError": "atoll_sim.user_bench.chip",
             "Found": "atoll_sim.user_bench.chip",
             "Operator": "atoll_sim.user_bench.operators",
             "Port": "atoll_sim.user_bench.devices",
@@ -27,7 +27,7 @@ else:
 __all__ = [
     "Chip",
     "Device",
-    "FirmwareEnded",
+    "FirmwareEndedError",
     "Found",
     "Operator",
     "Port",

@@ -4,18 +4,20 @@
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from atoll.api.beside import function_of
-from atoll.api.driver import Compiled
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.runs import Run
 from atoll.api.samples import Samples, samples_for
 from atoll.api.simulation import Accelerator, Waveforms, run_of
 from atoll.records import dataclass
+
+if TYPE_CHECKING:
+    from atoll.api.driver import Compiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

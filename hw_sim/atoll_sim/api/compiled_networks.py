@@ -158,7 +158,6 @@ class Folder:
             waves=_waves(waves, self.models),
         )
 
-
     def run_bench(
         self,
         bench: str,

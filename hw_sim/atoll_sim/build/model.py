@@ -43,8 +43,10 @@ VISIBLE = {
     TOP: ("rst_ni", "doorbell_o"),
     "atoll_memory_bank": ("rows_q",),
 }
-VISIBLE_BENCH = ('public_flat_rd -module "atoll_chip" -var "*"',
-    'public_flat_rw -module "atoll_chip" -var "bench_*"')
+VISIBLE_BENCH = (
+    'public_flat_rd -module "atoll_chip" -var "*"',
+    'public_flat_rw -module "atoll_chip" -var "bench_*"',
+)
 VISIBLE_HOST = {
     TOP: (
         *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),

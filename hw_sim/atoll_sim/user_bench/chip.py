@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import cocotb
@@ -28,18 +28,20 @@ from atoll_sim.shadow.rules import RULES
 from atoll_sim.simulate.bench import run
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.trace.run_files import IMAGE, read_work, write_pace, write_record
-from atoll_sim.trace.simulation import Stop
 from atoll_sim.trace.so_far import Teller
 from atoll_sim.user_bench.devices import Device
 from atoll_sim.user_bench.files import DATA, TENSORS, reference_file
 from atoll_sim.user_bench.operators import Operator
+
+if TYPE_CHECKING:
+    from atoll_sim.trace.simulation import Stop
 
 Array = NDArray[Any]
 GRACE_CYCLES = 1_000_000
 """A test that still waits so long after the firmware's end fails."""
 
 
-class FirmwareEnded(AssertionError):
+class FirmwareEndedError(AssertionError):
     """The firmware has ended before what a test waits for."""
 
 
@@ -120,7 +122,7 @@ class Firmware:
         """Serve, then fail the test if it goes on for long."""
         await self.serve()
         await Timer(GRACE_CYCLES * self.bench.work.cycle_time, "ps")
-        raise FirmwareEnded(
+        raise FirmwareEndedError(
             f"the firmware has ended ({self.stop}), and the test still waits"
             f" {GRACE_CYCLES:,} cycles later"
         )
@@ -255,7 +257,7 @@ class Chip:
         Events of this cycle count that this coroutine was not given before.
 
         Raises:
-            FirmwareEnded: the firmware ends first.
+            FirmwareEndedError: the firmware ends first.
         """
         return await self._await("operator_begin", name)
 
@@ -271,7 +273,7 @@ class Chip:
         """Wait until the interrupt line of a device rises at its core; return the cycle.
 
         Raises:
-            FirmwareEnded: the firmware ends first.
+            FirmwareEndedError: the firmware ends first.
         """
         line = self.devices[device].interrupt
         if line is None:
@@ -285,7 +287,7 @@ class Chip:
         """Wait until an access, or what a device does at its ports, breaks a rule in a new way.
 
         Raises:
-            FirmwareEnded: the firmware ends first.
+            FirmwareEndedError: the firmware ends first.
         """
         known = len(self.findings())
         while len(found := self.findings()) == known:
@@ -363,9 +365,7 @@ class Chip:
         operator = None
         if kind in (TraceEvent.OPERATOR_BEGIN, TraceEvent.OPERATOR_END):
             operator = self._by_number[networks[turn], trace.operator]
-        return Traced(
-            event=kind.name.lower(), operator=operator, sample=sample, cycle=event.cycle
-        )
+        return Traced(event=kind.name.lower(), operator=operator, sample=sample, cycle=event.cycle)
 
     def _over(self) -> bool:
         return self._firmware.stop is not None
@@ -373,8 +373,8 @@ class Chip:
     def _ended(self) -> Any:
         return self._firmware.ended.wait()
 
-    def _gone(self, what: str) -> FirmwareEnded:
-        return FirmwareEnded(f"the firmware ended ({self._firmware.stop}) before {what}")
+    def _gone(self, what: str) -> FirmwareEndedError:
+        return FirmwareEndedError(f"the firmware ended ({self._firmware.stop}) before {what}")
 
     def _place(self, tensor: str, network: str | None) -> tuple[int, Tensor]:
         places = self._places[self._network(network)]

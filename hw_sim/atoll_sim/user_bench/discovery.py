@@ -57,9 +57,7 @@ def find_tests(module: str) -> BenchModule:
     folder = file.absolute().parent if named else Path.cwd()
     name = file.stem if named else module
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
-    done = run(
-        (sys.executable, "-m", LISTER, name), environment={**os.environ, "PYTHONPATH": path}
-    )
+    done = run((sys.executable, "-m", LISTER, name), environment={**os.environ, "PYTHONPATH": path})
     try:
         found = json.loads(done.stdout)
     except ValueError:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the tests of a bench, each in a simulation of its own, and hold its run against the plan."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -144,6 +145,7 @@ class _Runner:
             "COCOTB_RESULTS_FILE": str(folder / RESULTS),
             "COCOTB_REWRITE_ASSERTION_FILES": f"{self.module.name.rpartition('.')[2]}.py",
             DATA: str(self.data),
+            "COCOTB_RANDOM_SEED": os.environ.get("COCOTB_RANDOM_SEED", "1"),
         }
 
 
