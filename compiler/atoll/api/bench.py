@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's own cocotb tests on a simulated chip."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table, plain_text
-from atoll.api.runs import Run
+from atoll.api.runs import NetworkRun, Run
 from atoll.api.samples import Samples, samples_for
 from atoll.api.simulation import Accelerator, Waveforms, run_of
 from atoll.records import dataclass
@@ -57,7 +57,7 @@ class BenchTestResult:
             "passed": self.passed,
             "skipped": self.skipped,
             "message": self.message,
-            "networks": None if self.run is None else [each.to_json() for each in self.run],
+            "networks": None if self.run is None else [*map(_beside, self.run)],
         }
 
     def rich(self) -> RenderableType:
@@ -72,6 +72,20 @@ class BenchTestResult:
             lines.append(Text(f"  {right} in {each.accesses:,} accesses"))
         lines += [Text(f"  {fault}", style="red") for fault in self.faults]
         return Group(*lines)
+
+
+def _beside(run: NetworkRun) -> Mapping[str, Any]:
+    return {
+        "network": run.network,
+        "samples": run.samples,
+        "layers_compared": run.layers_compared,
+        "layers_equal": run.layers_compared - len(run.mismatches),
+        "accesses": run.accesses,
+        "mismatches": [each.as_json() for each in run.mismatches],
+        "violations": [each.as_json() for each in run.violations],
+        "total_cycles": run.total_cycles,
+        "notes": list(run.notes),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

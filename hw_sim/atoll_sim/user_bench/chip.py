@@ -254,7 +254,8 @@ class Chip:
     async def operator_begin(self, name: str | None = None) -> Traced:
         """Wait until an operator begins, any if there is no name.
 
-        Events of this cycle count that this coroutine was not given before.
+        A coroutine is given events in their order: one that came behind the last that it was given
+        counts, even if it came meanwhile. The first call counts from now.
 
         Raises:
             FirmwareEndedError: the firmware ends first.
@@ -329,10 +330,8 @@ class Chip:
             operator = traced.operator.name if traced.operator else None
             return traced.event == event and wanted in (None, operator)
 
-        task, now = current_task(), self.cycle
-        log = self._known()
-        here = next((number for number, each in enumerate(log) if each.cycle >= now), len(log))
-        number = await self._next(max(here, self._given.get(task, 0)), fits)
+        task = current_task()
+        number = await self._next(self._given.get(task, len(self._known())), fits)
         if number is None:
             raise self._gone(f"{event} of {wanted or 'any operator'}")
         self._given[task] = number + 1

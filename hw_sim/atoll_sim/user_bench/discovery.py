@@ -61,8 +61,8 @@ def find_tests(module: str) -> BenchModule:
     try:
         found = json.loads(done.stdout)
     except ValueError:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise _unusable(module, f"ends Python when it is imported: {last}") from None
+        said = [f": {line}" for line in done.stderr.strip().splitlines()[-1:]]
+        raise _unusable(module, "".join(("ends Python when it is imported", *said))) from None
     if found.get("missing") or (named and not file.is_file()):
         raise UsageError(
             "E257",
@@ -88,5 +88,5 @@ def _unusable(module: str, what: str, at: SourceLoc | None = None) -> UsageError
         "E257",
         f"bench '{module}' {what}",
         at=at,
-        remedy="correct that line, or install what it imports into Atoll's environment",
+        remedy="correct it, or install what it imports into Atoll's environment",
     )

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from atoll.api.bench import BenchRun, BenchTestResult
 from atoll.api.runs import Run
 from atoll.artifacts.samples import Sample
-from atoll.description.faults import nearest
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import current
 from atoll.records import dataclass
@@ -70,15 +69,15 @@ def run_bench(
     models = image.models
     soc, modelled = models[0].soc, (backends or Backends()).models(models[0].soc)
     CpuKind.RTL.check_chip(soc)
-    build_model(
-        soc,
-        stand_ins=modelled,
-        waves=waves.format if waves else None,
-        bench=True,
-        progress=current(),
-    )
     chip = plan_chip(soc, stand_ins=modelled)
     with _folder(output) as folder:
+        build_model(
+            soc,
+            stand_ins=modelled,
+            waves=waves.format if waves else None,
+            bench=True,
+            progress=current(),
+        )
         data = describe(chip, models, samples, folder)
         runner = _Runner(image, module, samples, backends, waves, data.absolute(), result)
         pairs = [runner.run(test, len(tests)) for test in tests]
@@ -157,11 +156,11 @@ def _find(bench: str) -> tuple[BenchModule, Sequence[BenchTest]]:
         return module, module.tests
     tests = [test for test in module.tests if test.name == wanted]
     if not tests:
-        names = [test.name for test in module.tests]
+        names = ", ".join(test.name for test in module.tests)
         raise UsageError(
             "E257",
             f"bench '{name}' has no test '{wanted}'",
-            remedy=nearest(wanted, names) or f"name one of {', '.join(names)}",
+            remedy=f"name one of its tests: {names}",
         )
     return module, tests
 
