@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
-    from atoll_sim.user_bench.chip import Chip, FirmwareEndedError, Found, Traced
+    from atoll_sim.user_bench.chip import Chip, Found, Traced
     from atoll_sim.user_bench.devices import Device, Port
+    from atoll_sim.user_bench.firmware import FirmwareEndedError
     from atoll_sim.user_bench.operators import Operator, RegisterStep
 else:
     __getattr__, __dir__ = lazily(
@@ -15,7 +16,7 @@ else:
         {
             "Chip": "atoll_sim.user_bench.chip",
             "Device": "atoll_sim.user_bench.devices",
-            "FirmwareEndedError": "atoll_sim.user_bench.chip",
+            "FirmwareEndedError": "atoll_sim.user_bench.firmware",
             "Found": "atoll_sim.user_bench.chip",
             "Operator": "atoll_sim.user_bench.operators",
             "Port": "atoll_sim.user_bench.devices",

@@ -269,8 +269,9 @@ def test_references_are_files_and_samples_are_given(lagoon: str, tmp_path: Path)
     tested = atoll.run_bench(lagoon, f"{bench}:events_are_in_order", images, output=left)
     assert tested.passed
     assert tested.rows()[0]["test"] == "events_are_in_order"
-    (run,) = tested.tests[0].run or ()
-    for number, outputs in enumerate(run.outputs):
+    run = tested.tests[0].run
+    assert run
+    for number, outputs in enumerate(run.network.outputs):
         path = left / "references" / "digits_int8" / str(number) / "softmax_9_out.npy"
         assert np.array_equal(np.load(path), outputs["softmax_9_out"])
 

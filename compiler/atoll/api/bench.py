@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from atoll.api.beside import function_of
+from atoll.api.chips import Soc
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.runs import NetworkRun, Run
 from atoll.api.samples import Samples, samples_for
@@ -29,7 +30,8 @@ class BenchTestResult:
         passed: it, and Atoll's own checks of what the chip did meanwhile.
         skipped: its author wants it skipped; nothing ran.
         message: why the test itself failed, "" if it did not.
-        run: what Atoll's checks say; None if the simulation did not come to its end.
+        run: what Atoll's checks say; None if the simulation did not come to its end, or there was
+            no firmware.
     """
 
     name: str
@@ -142,7 +144,7 @@ class BenchRun:
 
 
 def run_bench(
-    folder: Path | str,
+    on: Path | str | Soc,
     bench: str,
     samples: Samples = None,
     *,
@@ -153,10 +155,11 @@ def run_bench(
 ) -> BenchRun:
     """Run a user's cocotb tests on the chip of a build folder, beside its firmware.
 
-    Each test has a simulation of its own, in which Atoll's checks are on as in `simulate`.
+    Each test has a simulation of its own, in which Atoll's checks are on as in `simulate`. On a
+    chip alone there is no firmware and no core: tests make the host's accesses.
 
     Args:
-        folder: that `build` wrote.
+        on: a folder that `build` wrote, or a chip.
         bench: module of the tests, or a file ``x.py``; ``MODULE:TEST`` runs one of them.
         samples: that the firmware runs, as in `simulate`.
         accelerator: who plays the accelerators.
@@ -170,7 +173,15 @@ def run_bench(
             several tests.
         SimulationError: E080 to E083; the chip cannot be simulated.
     """
-    opened = function_of("atoll_sim.api.compiled_networks:open_folder", "run_bench")(Path(folder))
+    kept = {
+        "output": None if output is None else Path(output),
+        "junit": None if junit is None else Path(junit),
+    }
+    if isinstance(on, Soc):
+        alone = function_of("atoll_sim.user_bench.run_bench:run_on_chip", "run_bench")
+        bare: BenchRun = alone(on._resolved, bench, **kept)
+        return bare
+    opened = function_of("atoll_sim.api.compiled_networks:open_folder", "run_bench")(Path(on))
     models: tuple[Compiled, ...] = opened.models
 
     def result(outcomes: Any) -> Run:
@@ -181,8 +192,7 @@ def run_bench(
         samples_for(models, samples),
         accelerator=accelerator,
         waves=Path(waves) if isinstance(waves, str) else waves,
-        output=None if output is None else Path(output),
-        junit=None if junit is None else Path(junit),
         result=result,
+        **kept,
     )
     return found

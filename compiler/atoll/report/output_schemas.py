@@ -272,7 +272,7 @@ _BENCH = object_of(
         )
     ),
 )
-SIMULATE: Shape = {"anyOf": [*RUN["anyOf"], _BENCH]}
+SIMULATE: Shape = {"anyOf": [RUN, _BENCH]}
 
 OPERATORS = object_of(
     soc=maybe(TEXT),

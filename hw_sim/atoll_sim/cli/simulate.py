@@ -13,6 +13,7 @@ from atoll.api.driver import names_of
 from atoll.api.simulation import run_of
 from atoll.api.traces import require_trace, write_run_trace
 from atoll.artifacts.samples import samples_of, save_outputs
+from atoll.cli.bench_options import BenchOptions
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
@@ -74,24 +75,6 @@ OracleOption = Annotated[
 ]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
-]
-BenchOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODULE[:TEST]",
-        help="Run your own cocotb tests beside the firmware, each in a simulation of its own:"
-        " a module, or a file such as my_bench.py.",
-    ),
-]
-JunitOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="With --bench: write results as JUnit XML.")
-]
-BenchOutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="With --bench: keep references, logs and what tests leave in DIR, which is replaced.",
-    ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
@@ -177,9 +160,7 @@ def simulate(
     *,
     waves: WavesOptions,
     trace: TraceOption = None,
-    bench: BenchOption = None,
-    junit: JunitOption = None,
-    bench_output: BenchOutputOption = None,
+    own: BenchOptions,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -190,7 +171,9 @@ def simulate(
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
-    _check_bench(bench, junit, bench_output, cpu, {"--output": output, "--trace": trace})
+    own.require_bench()
+    if own.bench:
+        _check_bench(cpu, {"--output": output, "--trace": trace})
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     require_trace(trace, cpu)
@@ -201,18 +184,18 @@ def simulate(
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
-    if bench:
+    if own.bench:
         with show_work("simulating"):
             tested = opened.run_bench(
-                bench,
+                own.bench,
                 batches,
                 result=partial(run_of, models),
                 accelerator=asked_backends,
                 waves=asked,
-                output=bench_output,
-                junit=junit,
+                output=own.bench_output,
+                junit=own.junit,
             )
-        _finish_bench(tested, junit, machine=machine)
+        own.finish(tested, machine=machine)
         return
     with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
@@ -221,23 +204,8 @@ def simulate(
     _finish(found, outputs, trace, brief=brief, machine=machine)
 
 
-def _check_bench(
-    bench: str | None,
-    junit: Path | None,
-    output: Path | None,
-    cpu: CpuKind,
-    others: Mapping[str, object],
-) -> None:
-    """Refuse options that have no effect with a bench, or without one."""
-    if bench is None:
-        alone = {"--junit": junit, "--bench-output": output}
-        if given := [name for name, value in alone.items() if value is not None]:
-            raise UsageError(
-                "E191",
-                f"{given[0]} is about a bench, and there is none",
-                remedy="add --bench MODULE, or leave it out",
-            )
-        return
+def _check_bench(cpu: CpuKind, others: Mapping[str, object]) -> None:
+    """Refuse options that have no effect with a bench."""
     if cpu is not CpuKind.RTL:
         raise UsageError(
             "E191",
@@ -248,17 +216,6 @@ def _check_bench(
         raise UsageError(
             "E191", f"{given[0]} has no effect with --bench", remedy=f"leave {given[0]} out"
         )
-
-
-def _finish_bench(tested: atoll.BenchRun, junit: Path | None, *, machine: bool) -> None:
-    if machine:
-        print(json_text(tested.to_json()), end="")
-    else:
-        out.print(tested.rich())
-    if junit:
-        log(f"wrote {junit}")
-    if not tested.passed:
-        raise typer.Exit(1)
 
 
 def _prepare(outputs: Sequence[str], inputs: Sequence[str]) -> None:

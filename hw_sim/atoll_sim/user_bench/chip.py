@@ -4,45 +4,30 @@
 import json
 import os
 import pickle
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import cocotb
 import numpy as np
 from cocotb.task import current_task
-from cocotb.triggers import Event as Raised
-from cocotb.triggers import First, RisingEdge, Timer
+from cocotb.triggers import First, RisingEdge
 from numpy.typing import NDArray
 
 from atoll.ir.graph import Tensor
 from atoll.protocol import Trace, TraceEvent
 from atoll.records import dataclass
-from atoll_sim.model.monitors import Event, Model
-from atoll_sim.protocol.records import RESET_CYCLES, EventKind
+from atoll_sim.model.monitors import Event
+from atoll_sim.protocol.records import EventKind
 from atoll_sim.shadow.records import FINDING
 from atoll_sim.shadow.rules import RULES
-from atoll_sim.simulate.bench import run
-from atoll_sim.simulate.serve import Bench
-from atoll_sim.trace.run_files import IMAGE, read_work, write_pace, write_record
-from atoll_sim.trace.so_far import Teller
 from atoll_sim.user_bench.devices import Device
 from atoll_sim.user_bench.files import DATA, TENSORS, reference_file
+from atoll_sim.user_bench.firmware import Alone, Beside, Firmware, FirmwareEndedError
 from atoll_sim.user_bench.operators import Operator
 
-if TYPE_CHECKING:
-    from atoll_sim.trace.simulation import Stop
-
 Array = NDArray[Any]
-GRACE_CYCLES = 1_000_000
-"""A test that still waits so long after the firmware's end fails."""
-
-
-class FirmwareEndedError(AssertionError):
-    """The firmware has ended before what a test waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,59 +64,6 @@ class Found:
     device: str
     address: int
     cycle: int
-
-
-class Firmware:
-    """The firmware that runs beside a test; the same object for all that ask in this process."""
-
-    _only: "Firmware | None" = None
-
-    def __init__(self, dut: Any) -> None:
-        self._dut = dut
-        self._folder = Path.cwd()
-        self.model = Model()
-        self.bench = Bench(self.model, read_work(self._folder))
-        self.stop: Stop | None = None
-        self.ended = Raised()
-        self.begun = False
-        self._begin = time.perf_counter()
-        self._teller = Teller(partial(write_pace, self._folder))
-
-    @classmethod
-    def of(cls, dut: Any) -> "Firmware":
-        """Return the one of this process."""
-        cls._only = cls._only or cls(dut)
-        return cls._only
-
-    async def start(self) -> None:
-        """Load the images and leave the reset."""
-        self.begun = True
-        assert self.model.load(str(self._folder / IMAGE)), "the image does not fit the memories"
-        self._dut.rst_ni.value = 0
-        await Timer(RESET_CYCLES * self.bench.work.cycle_time, "ps")
-        self._dut.rst_ni.value = 1
-        self._begin = time.perf_counter()
-
-    async def serve(self) -> None:
-        """Serve the firmware until it ends."""
-        if self.stop is None:
-            self.stop = await run(self._dut, self.bench, self._teller)
-            self.ended.set()
-
-    async def serve_and_wait(self) -> None:
-        """Serve, then fail the test if it goes on for long."""
-        await self.serve()
-        await Timer(GRACE_CYCLES * self.bench.work.cycle_time, "ps")
-        raise FirmwareEndedError(
-            f"the firmware has ended ({self.stop}), and the test still waits"
-            f" {GRACE_CYCLES:,} cycles later"
-        )
-
-    def write(self) -> None:
-        """Write down what Atoll's own checks need."""
-        assert self.stop is not None
-        self._teller.look(self.bench.so_far, self.model.cycle, always=True)
-        write_record(self._folder, self.bench.record(self.stop, time.perf_counter() - self._begin))
 
 
 class Chip:
@@ -173,7 +105,9 @@ class Chip:
         self._references = data.parent
         self.folder = Path(os.environ["COCOTB_RESULTS_FILE"]).parent
         self._masters: tuple[str, ...] = tuple(plain["masters"])
-        self._firmware = Firmware.of(dut)
+        self._firmware: Beside = (
+            Firmware.of(dut) if plain["firmware"] else Alone(dut, self.cycle_time)
+        )
         self._log: list[Traced] = []
         self._seen = self._runs = 0
         self._given: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
@@ -187,7 +121,7 @@ class Chip:
         """Load the firmware, leave the reset, and serve the firmware beside the test.
 
         The rest of the test runs at the same time. When the test has returned, the firmware goes
-        on to its end, and Atoll's own checks follow.
+        on to its end, and Atoll's own checks follow. Without firmware, only the reset is left.
         """
         assert not self._firmware.begun, "the chip has been started"
         await self._firmware.start()
@@ -198,6 +132,22 @@ class Chip:
         if self._firmware.stop is None:
             await self._firmware.ended.wait()
         return str(self._firmware.stop)
+
+    async def access(self, address: int, value: int | None = None) -> int:
+        """Write a word as the host, or read it if there is no value; an error reads as 0.
+
+        Only where there is no firmware, whose core is the host.
+        """
+        assert isinstance(self._firmware, Alone), "the core is the host, where there is firmware"
+        return await self._firmware.access(address, value)
+
+    async def read_register(self, device: str, register: str) -> int:
+        """Read a register of an accelerator as the host; see `access`."""
+        return await self.access(self.devices[device].registers[register])
+
+    async def write_register(self, device: str, register: str, value: int) -> None:
+        """Write a register of an accelerator as the host; see `access`."""
+        await self.access(self.devices[device].registers[register], value)
 
     # Memory
 

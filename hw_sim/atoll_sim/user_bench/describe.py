@@ -39,7 +39,8 @@ def describe(
     plain = {
         "soc": chip.soc.name,
         "cycle_time": PICOSECONDS // chip.soc.host_cpu.clock,
-        "samples": len(samples[0]),
+        "samples": len(samples[0]) if samples else 0,
+        "firmware": not chip.external_host,
         "masters": [master.name for master in chip.masters],
         "devices": [_device(chip, master) for master in chip.masters],
         "operators": [asdict(each) for model in models for each in _operators(model)],

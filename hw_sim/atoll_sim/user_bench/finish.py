@@ -8,8 +8,8 @@ from typing import Any
 
 import cocotb
 
-from atoll_sim.user_bench.chip import Firmware
 from atoll_sim.user_bench.files import DATA
+from atoll_sim.user_bench.firmware import Firmware
 
 
 @cocotb.test()

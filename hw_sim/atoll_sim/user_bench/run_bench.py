@@ -3,8 +3,10 @@
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,13 +15,17 @@ from atoll.api.runs import Run
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import current
-from atoll.records import dataclass
+from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.children import TimeLimitError
 from atoll.utils.files import new_folder, require_writable, write_text
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import Backends, CpuKind
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.sources import read_folders
 from atoll_sim.inputs.build_folder import Image
+from atoll_sim.model.process import LOG, MAX_SECONDS, run_watched, unfinished_error
 from atoll_sim.runs.checked_run import Outcome, run_image
 from atoll_sim.trace.simulation import OwnBench
 from atoll_sim.user_bench.describe import describe
@@ -79,8 +85,75 @@ def run_bench(
             progress=current(),
         )
         data = describe(chip, models, samples, folder)
-        runner = _Runner(image, module, samples, backends, waves, data.absolute(), result)
-        pairs = [runner.run(test, len(tests)) for test in tests]
+
+        def play(own: OwnBench) -> Run:
+            return result(
+                run_image(
+                    image,
+                    samples,
+                    accelerator=backends,
+                    progress=current(),
+                    waves=waves,
+                    bench=own,
+                )
+            )
+
+        return _run_tests(module, tests, data.absolute(), play, junit, FINISH)
+
+
+def run_on_chip(
+    soc: ResolvedSoc, bench: str, *, output: Path | None = None, junit: Path | None = None
+) -> BenchRun:
+    """Run tests on a chip without cores, whose host they are.
+
+    Args:
+        soc: the chip.
+        bench: as in `run_bench`.
+        output: likewise.
+        junit: likewise.
+    """
+    if junit:
+        require_writable(junit)
+    module, tests = _find(bench)
+    chip = plan_chip(soc, external_host=True)
+    with _folder(output) as folder:
+        model = build_model(soc, external_host=True, bench=True, progress=current())
+        data = describe(chip, (), (), folder)
+        return _run_tests(module, tests, data.absolute(), partial(_play_alone, soc, model), junit)
+
+
+def _play_alone(soc: ResolvedSoc, model: Path, own: OwnBench) -> None:
+    """Run a test on a model that runs no firmware."""
+    with temporary_folder() as folder:
+        command = [str(model.absolute()), *write_map(soc, folder)]
+        try:
+            status = run_watched(
+                command,
+                folder,
+                MAX_SECONDS,
+                lambda: None,
+                reads=read_folders(soc),
+                own=own.environment,
+            )
+        finally:
+            shutil.copyfile(folder / LOG, own.folder / LOG)
+        if status:
+            raise unfinished_error(folder, status)
+
+
+def _run_tests(
+    module: BenchModule,
+    tests: Sequence[BenchTest],
+    data: Path,
+    play: Callable[[OwnBench], Run | None],
+    junit: Path | None,
+    *behind: str,
+) -> BenchRun:
+    """Run tests one after the other, each with `play`; `behind` are modules of what follows it."""
+    pairs: list[tuple[BenchTestResult, Verdict]] = []
+    for number, test in enumerate(tests, 1):
+        current()(f"bench {module.name}: {test.name}, test {number} of {len(tests)}")
+        pairs.append(_run_test(module, test, data, play, behind))
     found = BenchRun(module=module.name, tests=tuple(each for each, _ in pairs))
     if junit:
         cases = [verdict.case for _, verdict in pairs]
@@ -88,64 +161,40 @@ def run_bench(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """Runs one test after the other."""
-
-    image: Image
-    module: BenchModule
-    samples: Sequence[Sequence[Sample]]
-    backends: Backends | None
-    waves: Waves | None
-    data: Path
-    result: Judge
-
-    def run(self, test: BenchTest, count: int) -> tuple[BenchTestResult, Verdict]:
-        """Run a test, and return how it and the firmware ended."""
-        if test.skipped:
-            skipped = BenchTestResult(
-                name=test.name, passed=True, skipped=True, message="", run=None
-            )
-            return skipped, Verdict(True, "", None)
-        number = self.module.tests.index(test) + 1
-        current()(f"bench {self.module.name}: {test.name}, test {number} of {count}")
-        folder = self.data.parent / quote(test.name, safe="")
-        folder.mkdir()
-        run, broke = None, ""
-        try:
-            outcomes = run_image(
-                self.image,
-                self.samples,
-                accelerator=self.backends,
-                progress=current(),
-                waves=self.waves,
-                bench=OwnBench(environment=self._environment(test, folder), folder=folder),
-            )
-            run = self.result(outcomes)
-        except SimulationError as error:
-            broke = error.faults[0].message
-        verdict = read_verdict(folder / RESULTS, test.name, broke)
-        passed = verdict.passed and run is not None and run.passed
-        ended = BenchTestResult(
-            name=test.name,
-            passed=passed,
-            skipped=False,
-            message=verdict.message,
-            run=run,
-        )
-        return ended, verdict
-
-    def _environment(self, test: BenchTest, folder: Path) -> dict[str, str]:
-        names = (test.full_name, f"{FINISH}.finish")
-        return {
-            "PYTHONPATH": self.module.path,
-            "COCOTB_TEST_MODULES": f"{self.module.name},{FINISH}",
-            "COCOTB_TEST_FILTER": f"^({'|'.join(map(re.escape, names))})$",
-            "COCOTB_RESULTS_FILE": str(folder / RESULTS),
-            "COCOTB_REWRITE_ASSERTION_FILES": f"{self.module.name.rpartition('.')[2]}.py",
-            DATA: str(self.data),
-            "COCOTB_RANDOM_SEED": os.environ.get("COCOTB_RANDOM_SEED", "1"),
-        }
+def _run_test(
+    module: BenchModule,
+    test: BenchTest,
+    data: Path,
+    play: Callable[[OwnBench], Run | None],
+    behind: Sequence[str],
+) -> tuple[BenchTestResult, Verdict]:
+    """Run a test, and return how it and the firmware ended."""
+    if test.skipped:
+        skipped = BenchTestResult(name=test.name, passed=True, skipped=True, message="", run=None)
+        return skipped, Verdict(True, "", None)
+    folder = data.parent / quote(test.name, safe="")
+    folder.mkdir()
+    names = (test.full_name, *(f"{each}.finish" for each in behind))
+    environment = {
+        "PYTHONPATH": module.path,
+        "COCOTB_TEST_MODULES": ",".join((module.name, *behind)),
+        "COCOTB_TEST_FILTER": f"^({'|'.join(map(re.escape, names))})$",
+        "COCOTB_RESULTS_FILE": str(folder / RESULTS),
+        "COCOTB_REWRITE_ASSERTION_FILES": f"{module.name.rpartition('.')[2]}.py",
+        DATA: str(data),
+        "COCOTB_RANDOM_SEED": os.environ.get("COCOTB_RANDOM_SEED", "1"),
+    }
+    run, broke = None, ""
+    try:
+        run = play(OwnBench(environment=environment, folder=folder))
+    except (SimulationError, TimeLimitError) as error:
+        broke = error.faults[0].message
+    verdict = read_verdict(folder / RESULTS, test.name, broke)
+    passed = verdict.passed and (run is None or run.passed)
+    ended = BenchTestResult(
+        name=test.name, passed=passed, skipped=False, message=verdict.message, run=run
+    )
+    return ended, verdict
 
 
 def _find(bench: str) -> tuple[BenchModule, Sequence[BenchTest]]:
