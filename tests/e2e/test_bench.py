@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 EXAMPLE = str(ROOT / "examples" / "15_bench" / "handshakes.py")
+ALONE = str(ROOT / "examples" / "15_bench" / "operators_alone.py")
 WEAVER = str(ROOT / "examples" / "11_systolic_array" / "chip.yaml")
 ENGINES = ROOT / "hw_sim" / "atoll_sim" / "engines"
 
@@ -203,6 +204,60 @@ def test_the_example_covers_ports_of_any_accelerator(
     seen = json.loads((tmp_path / "left/every_channel_shakes_hands/coverage.json").read_text())
     ports = {"lagoon": ["dev_npu"], WEAVER: ["dev_reef", "dev_loom", "dev_dma", "dev_vector"]}
     assert {"_".join(name.split("_")[:2]) for name in seen} == {*ports[chip]}
+
+
+@pytest.mark.parametrize("chip", ["lagoon", WEAVER], ids=["lagoon", "weaver"])
+def test_the_example_runs_each_operator_by_its_registers(
+    chip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """reef and ripple have lists, loom a program, plover pushes and pops."""
+    folder = build(chip, tmp_path / "built")
+    assert main(["simulate", folder, "--bench", ALONE, "--no-firmware"]) == 0
+    assert "operators_alone: 1 test passed" in capsys.readouterr().out
+
+
+AS_HOST = """
+import cocotb
+
+from atoll_sim.bench import Chip
+
+
+@cocotb.test()
+async def an_empty_list_ends_in_an_error(dut):
+    chip = Chip(dut)
+    await chip.start()
+    chip.poke(0x2000_0000, bytes(64))
+    await chip.write_register("npu", "LIST_ADDRESS", 0x2000_0000)
+    await chip.write_register("npu", "LIST_COUNT", 1)
+    await chip.write_register("npu", "IRQ_ENABLE", 1)
+    assert await chip.read_register("npu", "LIST_ADDRESS") == 0x2000_0000
+    await chip.write_register("npu", "CONTROL", 1)
+    await chip.interrupt("npu")
+    assert await chip.read_register("npu", "ERROR") != 0
+
+
+@cocotb.test()
+async def resets_to_0(dut):
+    chip = Chip(dut)
+    await chip.start()
+    for register in ("CONTROL", "STATUS", "IRQ_ENABLE", "IRQ_STATUS", "COMPLETED"):
+        assert await chip.read_register("npu", register) == {expected}, register
+"""
+
+
+@pytest.mark.parametrize("expected", [0, 1])
+def test_a_bench_is_the_host_of_a_chip(
+    expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench, junit = tmp_path / "as_host.py", tmp_path / "as_host.xml"
+    bench.write_text(AS_HOST.replace("{expected}", str(expected)))
+    options = ["--bench", str(bench), "--junit", str(junit), "--json"]
+    assert main(["check", "lagoon", *options]) == expected
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, json.loads(schema_text("check-output")))
+    assert [each["passed"] for each in found["tests"]] == [True, not expected]
+    cases = ElementTree.parse(junit).getroot().findall("testsuite/testcase")
+    assert [each.find("failure") is not None for each in cases] == [False, bool(expected)]
 
 
 def test_a_planted_bug_that_computes_rightly_is_found(

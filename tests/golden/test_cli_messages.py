@@ -232,6 +232,12 @@ CASES: dict[str, list[str]] = {
     "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
     "bench_of_iss": ["simulate", "foreign", "--bench", "my_bench.py", "--cpu", "iss"],
     "bench_and_trace": ["simulate", "foreign", "--bench", "my_bench.py", "--trace", "a.pftrace"],
+    "bench_without_bench": ["simulate", "foreign", "--no-firmware"],
+    "bench_alone_modelled": [
+        *("simulate", "foreign", "--bench", "my_bench.py", "--no-firmware"),
+        *("--accelerator", "model"),
+    ],
+    "bench_of_a_chip_missing": ["check", "lagoon", "--bench", "other_bench.py"],
     "bench_option_alone": ["simulate", "foreign", "--junit", "results.xml"],
 }
 

@@ -149,6 +149,7 @@ def run_bench(
     samples: Samples = None,
     *,
     accelerator: Accelerator = None,
+    firmware: bool = True,
     waves: Waveforms | Path | str | None = None,
     output: Path | str | None = None,
     junit: Path | str | None = None,
@@ -163,6 +164,7 @@ def run_bench(
         bench: module of the tests, or a file ``x.py``; ``MODULE:TEST`` runs one of them.
         samples: that the firmware runs, as in `simulate`.
         accelerator: who plays the accelerators.
+        firmware: that it runs; without it, a build folder gives its constants alone.
         waves: record waveforms of the only test.
         output: keep references, logs and what tests leave in this folder; it is replaced.
         junit: write the results there as JUnit XML.
@@ -191,6 +193,7 @@ def run_bench(
         bench,
         samples_for(models, samples),
         accelerator=accelerator,
+        firmware=firmware,
         waves=Path(waves) if isinstance(waves, str) else waves,
         result=result,
         **kept,

@@ -451,7 +451,10 @@ REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
 """What a report has; what it knows nothing of is null, or a list without an item."""
 
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
-    "check": ("a chip's devices, memories and pools", CHECK),
+    "check": (
+        "a chip's devices, memories and pools; the tests of a bench",
+        {"anyOf": [CHECK, _BENCH]},
+    ),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),

@@ -76,6 +76,13 @@ OracleOption = Annotated[
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
 ]
+FirmwareOption = Annotated[
+    bool,
+    typer.Option(
+        "--firmware/--no-firmware",
+        help="With --bench: leave the cores out; tests make the host's accesses.",
+    ),
+]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
 
@@ -161,6 +168,7 @@ def simulate(
     waves: WavesOptions,
     trace: TraceOption = None,
     own: BenchOptions,
+    firmware: FirmwareOption = True,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -173,7 +181,16 @@ def simulate(
     asked = waves.request()
     own.require_bench()
     if own.bench:
-        _check_bench(cpu, {"--output": output, "--trace": trace})
+        others: dict[str, object] = {"--output": output, "--trace": trace}
+        if not firmware:
+            others |= {"--waves": asked, "--accelerator": accelerator}
+        _check_bench(cpu, others)
+    elif not firmware:
+        raise UsageError(
+            "E191",
+            "--no-firmware leaves the chip to a bench, and there is none",
+            remedy="add --bench MODULE, or leave it out",
+        )
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     require_trace(trace, cpu)
@@ -191,6 +208,7 @@ def simulate(
                 batches,
                 result=partial(run_of, models),
                 accelerator=asked_backends,
+                firmware=firmware,
                 waves=asked,
                 output=own.bench_output,
                 junit=own.junit,

@@ -28,6 +28,7 @@ from atoll_sim.user_bench.firmware import Alone, Beside, Firmware, FirmwareEnded
 from atoll_sim.user_bench.operators import Operator
 
 Array = NDArray[Any]
+WORD_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +149,35 @@ class Chip:
     async def write_register(self, device: str, register: str, value: int) -> None:
         """Write a register of an accelerator as the host; see `access`."""
         await self.access(self.devices[device].registers[register], value)
+
+    async def run_operator(self, operator: Operator) -> None:
+        """Have an accelerator run an operator alone, by its registers; see `access`.
+
+        Its inputs are what memory holds, such as after `write`.
+        """
+        device = self.devices[operator.device]
+        assert operator.registers, f"'{operator.name}' runs on a core"
+        for step in operator.registers:
+            match step.do:
+                case "write":
+                    await self.access(step.address, step.value)
+                case "wait":
+                    while await self.access(step.address) & step.mask != step.equals:
+                        pass
+                case "push":
+                    data = self.peek(step.memory, step.size)
+                    for at in range(0, step.size, WORD_BYTES):
+                        word = int.from_bytes(data[at : at + WORD_BYTES], "little")
+                        await self.access(step.address, word)
+                case "pop":
+                    words = [
+                        await self.access(step.address) for _ in range(0, step.size, WORD_BYTES)
+                    ]
+                    taken = b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
+                    self.poke(step.memory, taken[: step.size])
+                case _:
+                    while device.interrupt.value == 0:
+                        await device.interrupt.value_change
 
     # Memory
 

@@ -15,11 +15,11 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Tensor
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops import reference
+from atoll.resolve.memory_views import on_bus
 from atoll_sim.chip.chip_parts import PICOSECONDS, Chip, Master
 from atoll_sim.chip.ports import CONTROL, DATA, Signal, control_signals, data_signals
 from atoll_sim.engines.player import list_address
 from atoll_sim.engines.script import script_of
-from atoll_sim.host.external import Do
 from atoll_sim.host.rtl_jobs import list_job
 from atoll_sim.trace.contents import contents_of
 from atoll_sim.user_bench.files import DESCRIBED, TENSORS, reference_file
@@ -96,20 +96,24 @@ def _port(name: str, protocol: str, prefix: str, signals: Sequence[Signal]) -> M
 
 
 def _places(model: Compiled) -> Iterator[tuple[str, tuple[int, Tensor]]]:
-    """Yield the tensors that have a place, each with its address on the bus."""
+    """Yield the activations that have a place, each with its address on the bus.
+
+    Constants lie as their accelerators want them, packed.
+    """
     graph = model.graph
     for tensor in graph.tensors:
         stored = graph.buffer(tensor.name)
-        stored = model.copies.get(stored, stored)
-        if stored in model.plan.placements:
+        if tensor.data is None and stored in model.plan.placements:
             address = model.plan.address(stored)
-            yield tensor.name, (address, replace(tensor, data=None, initial=None))
+            yield tensor.name, (address, replace(tensor, initial=None))
 
 
 def _operators(model: Compiled) -> Iterator[Operator]:
-    steps = {step.number: step for step in model.module.entry.steps}
+    steps = model.module.entry.steps
+    actions = {
+        step.number: (step, step.action) for step in steps if isinstance(step.action, EngineAction)
+    }
     for number, op in enumerate(model.graph.operators):
-        step = steps.get(number)
         yield Operator(
             network=model.graph.name,
             number=number,
@@ -118,19 +122,17 @@ def _operators(model: Compiled) -> Iterator[Operator]:
             device=op.device,
             inputs=tuple(name for name in op.inputs if name),
             outputs=tuple(op.outputs),
-            registers=tuple(_registers(model, step)) if step else (),
+            registers=tuple(_registers(model, *actions[number])) if number in actions else (),
         )
 
 
-def _registers(model: Compiled, step: Step) -> Iterator[RegisterStep]:
+def _registers(model: Compiled, step: Step, action: EngineAction) -> Iterator[RegisterStep]:
     """Yield what has an accelerator run a step alone, and takes its interrupt back."""
-    if not isinstance(step.action, EngineAction):
-        return
-    engine = next(each for each in model.soc.engines if each.name == step.action.device)
+    engine = next(each for each in model.soc.engines if each.name == action.device)
     names = {offset: name for name, offset in engine.spec.registers.items()}
     origin = engine.registers.origin
     if engine.spec.program:
-        script = script_of(engine, contents_of(model)[step.action.commands])
+        script = script_of(engine, contents_of(model)[action.commands])
         for each in (*script.run, *script.finish):
             yield RegisterStep(
                 do=each.verb.value,
@@ -139,18 +141,20 @@ def _registers(model: Compiled, step: Step) -> Iterator[RegisterStep]:
                 value=each.value,
                 mask=each.mask,
                 equals=each.equals,
-                memory=each.address,
+                memory=on_bus(model.soc, model.soc.host, each.address) if each.size else 0,
                 size=each.size,
             )
         return
-    job = list_job(engine, list_address(model, step), step.action.count, {}, (), 0)
-    finish = (Do(address=at, value=value) for at, value in job.finish)
-    for do in (*job.start, *finish):
+    job = list_job(engine, list_address(model, step), action.count, {}, (), 0)
+    for do in job.start:
         yield RegisterStep(
-            do="wait" if do.mask else "read" if do.value is None else "write",
+            do="wait" if do.mask else "write",
             register=names[do.address - origin],
             address=do.address,
             value=do.value or 0,
             mask=do.mask,
             equals=do.equals,
         )
+    yield RegisterStep(do="interrupt", register="", address=0)
+    for at, value in job.finish:
+        yield RegisterStep(do="write", register=names[at - origin], address=at, value=value)

@@ -64,7 +64,9 @@ class Alone(Beside):
         self._host = Host(dut)
 
     async def start(self) -> None:
-        """Leave the reset, and wait until it has left all clocks."""
+        """Load constants, if there are images, leave the reset, and wait until all clocks have."""
+        image = Path.cwd() / IMAGE
+        assert not image.is_file() or self.model.load(str(image)), "the image does not fit"
         self._dut.host_toggle_i.value = 0
         await super().start()
         await Timer(START_CYCLES * self._cycle_time, "ps")

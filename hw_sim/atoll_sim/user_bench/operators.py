@@ -13,11 +13,12 @@ class RegisterStep:
 
     Attributes:
         do: ``write``; ``read``; ``wait``: read until the bits under `mask` are `equals`; ``push``:
-            write the words of memory one by one; ``pop``: read them.
+            write the words of memory one by one; ``pop``: read them; ``interrupt``: wait until the
+            device's line is high.
         register: its name in the accelerator's description.
         address: on the bus.
         value: what is written.
-        memory: address of the bytes that are pushed or popped, `size` of them, as the host sees it.
+        memory: bus address of the bytes that are pushed or popped, `size` of them.
     """
 
     do: str

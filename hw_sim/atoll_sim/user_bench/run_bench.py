@@ -27,6 +27,8 @@ from atoll_sim.chip.sources import read_folders
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.model.process import LOG, MAX_SECONDS, run_watched, unfinished_error
 from atoll_sim.runs.checked_run import Outcome, run_image
+from atoll_sim.simulate.firmware import write_image
+from atoll_sim.trace.run_files import IMAGE
 from atoll_sim.trace.simulation import OwnBench
 from atoll_sim.user_bench.describe import describe
 from atoll_sim.user_bench.discovery import BenchModule, BenchTest, find_tests
@@ -47,6 +49,7 @@ def run_bench(
     *,
     result: Judge,
     backends: Backends | None = None,
+    firmware: bool = True,
     waves: Waves | None = None,
     output: Path | None = None,
     junit: Path | None = None,
@@ -59,6 +62,7 @@ def run_bench(
         samples: of each network.
         result: makes the outcomes of a run what callers see.
         backends: who plays the accelerators.
+        firmware: that it runs; without it there are no cores, and images are but constants.
         waves: to record.
         output: folder that keeps what a bench needs and leaves.
         junit: file of the results.
@@ -73,6 +77,8 @@ def run_bench(
             remedy=f"name one: --bench {bench}:{tests[0].name}",
         )
     models = image.models
+    if not firmware:
+        return run_on_chip(models[0].soc, bench, image, samples, output=output, junit=junit)
     soc, modelled = models[0].soc, (backends or Backends()).models(models[0].soc)
     CpuKind.RTL.check_chip(soc)
     chip = plan_chip(soc, stand_ins=modelled)
@@ -102,14 +108,22 @@ def run_bench(
 
 
 def run_on_chip(
-    soc: ResolvedSoc, bench: str, *, output: Path | None = None, junit: Path | None = None
+    soc: ResolvedSoc,
+    bench: str,
+    image: Image | None = None,
+    samples: Sequence[Sequence[Sample]] = (),
+    *,
+    output: Path | None = None,
+    junit: Path | None = None,
 ) -> BenchRun:
     """Run tests on a chip without cores, whose host they are.
 
     Args:
         soc: the chip.
         bench: as in `run_bench`.
-        output: likewise.
+        image: whose constants are in memory.
+        samples: of each of its networks.
+        output: as in `run_bench`.
         junit: likewise.
     """
     if junit:
@@ -118,13 +132,17 @@ def run_on_chip(
     chip = plan_chip(soc, external_host=True)
     with _folder(output) as folder:
         model = build_model(soc, external_host=True, bench=True, progress=current())
-        data = describe(chip, (), (), folder)
-        return _run_tests(module, tests, data.absolute(), partial(_play_alone, soc, model), junit)
+        data = describe(chip, image.models if image else (), samples, folder)
+        elves = image.elves if image else ()
+        play = partial(_play_alone, soc, model, elves)
+        return _run_tests(module, tests, data.absolute(), play, junit)
 
 
-def _play_alone(soc: ResolvedSoc, model: Path, own: OwnBench) -> None:
-    """Run a test on a model that runs no firmware."""
+def _play_alone(soc: ResolvedSoc, model: Path, elves: Sequence[Path], own: OwnBench) -> None:
+    """Run a test on a model that runs no firmware, and has the constants of `elves`."""
     with temporary_folder() as folder:
+        if elves:
+            write_image(elves, soc, folder / IMAGE)
         command = [str(model.absolute()), *write_map(soc, folder)]
         try:
             status = run_watched(
