@@ -89,7 +89,7 @@ async def every_channel_shakes_hands(dut: object) -> None:
             cocotb.start_soon(watch(device, port, counts))
     await chip.start()
     cocotb.start_soon(press_now_and_then(chip, devices))
-    await chip.finished()
+    await chip.firmware_end()
     table = {
         prefix: {f"{channel}: {what}": count for (channel, what), count in sorted(counts.items())}
         for prefix, counts in seen.items()

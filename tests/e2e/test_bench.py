@@ -72,7 +72,7 @@ async def events_are_in_order(dut):
         own = [each for each in told if each[2] == sample and each[1]]
         assert [each[1] for each in own if each[0] == "operator_end"] == names
         assert [each[1] for each in own if each[0] == "operator_begin"] == names
-    assert await chip.finished() == "exit"
+    assert await chip.firmware_end() == "exit"
 
 
 @cocotb.test()

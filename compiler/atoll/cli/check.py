@@ -36,16 +36,16 @@ def check(
     with show_work(f"checking '{chip.name}'"):
         found = chip.check(simulate=simulate)
     write_report(page, chip, found)
+    tested = None
     if own.bench:
-        if not machine:
-            _show(soc, found)
         with show_work(f"simulating '{chip.name}'"):
             tested = atoll.run_bench(chip, own.bench, output=own.bench_output, junit=own.junit)
-        own.finish(tested, machine=machine)
-    elif machine:
-        print(json_text(found.to_json()), end="")
-    else:
+    if not machine:
         _show(soc, found)
+    elif tested is None:
+        print(json_text(found.to_json()), end="")
+    if tested:
+        own.finish(tested, machine=machine)
 
 
 def _show(soc: Path, found: atoll.SocCheck) -> None:

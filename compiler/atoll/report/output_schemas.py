@@ -272,7 +272,7 @@ _BENCH = object_of(
         )
     ),
 )
-SIMULATE: Shape = {"anyOf": [RUN, _BENCH]}
+SIMULATE: Shape = {"anyOf": [_RUN, {**each(_RUN), "minItems": 2}, _BENCH]}
 
 OPERATORS = object_of(
     soc=maybe(TEXT),

@@ -183,7 +183,7 @@ def simulate(
     if own.bench:
         others: dict[str, object] = {"--output": output, "--trace": trace}
         if not firmware:
-            others |= {"--waves": asked, "--accelerator": accelerator}
+            _refuse_beside("--no-firmware", {"--waves": asked, "--accelerator": accelerator})
         _check_bench(cpu, others)
     elif not firmware:
         raise UsageError(
@@ -230,9 +230,14 @@ def _check_bench(cpu: CpuKind, others: Mapping[str, object]) -> None:
             f"--bench runs beside the chip in RTL, and --cpu {cpu} has none of the cores",
             remedy="leave --cpu out",
         )
+    _refuse_beside("--bench", others)
+
+
+def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
+    """Refuse those of other options that are given, but have no effect with `option`."""
     if given := [name for name, value in others.items() if value]:
         raise UsageError(
-            "E191", f"{given[0]} has no effect with --bench", remedy=f"leave {given[0]} out"
+            "E191", f"{given[0]} has no effect with {option}", remedy=f"leave {given[0]} out"
         )
 
 

@@ -128,7 +128,7 @@ class Chip:
         await self._firmware.start()
         cocotb.start_soon(self._firmware.serve_and_wait())
 
-    async def finished(self) -> str:
+    async def firmware_end(self) -> str:
         """Wait for the end of the firmware; return why: exit, trap, stall or limit."""
         if self._firmware.stop is None:
             await self._firmware.ended.wait()
@@ -226,7 +226,7 @@ class Chip:
 
     async def events(self) -> AsyncIterator[Traced]:
         """Yield what the firmware tells from now on, in order; nothing is left out."""
-        seen = len(self._known())
+        seen = len(self._update_log())
         while (number := await self._next(seen, lambda traced: True)) is not None:
             seen = number + 1
             yield self._log[number]
@@ -259,9 +259,9 @@ class Chip:
         line = self.devices[device].interrupt
         if line is None:
             raise ValueError(f"device '{device}' has no interrupt line")
-        await First(RisingEdge(line), self._ended())
+        await First(RisingEdge(line), self._firmware_end())
         if self._over():
-            raise self._gone(f"'{device}' raised its interrupt")
+            raise self._end_before(f"'{device}' raised its interrupt")
         return self.cycle
 
     async def finding(self) -> Found:
@@ -273,8 +273,8 @@ class Chip:
         known = len(self.findings())
         while len(found := self.findings()) == known:
             if self._over():
-                raise self._gone("a rule was broken")
-            await First(self._dut.bench_findings_i.value_change, self._ended())
+                raise self._end_before("a rule was broken")
+            await First(self._dut.bench_findings_i.value_change, self._firmware_end())
         return found[known]
 
     def findings(self) -> tuple[Found, ...]:
@@ -300,7 +300,7 @@ class Chip:
         found = [each for each in self.operators if each.name == name]
         found = [each for each in found if network in (None, each.network)]
         if not found:
-            raise KeyError(f"no operator '{name}'; there are {_listed(self.operators)}")
+            raise KeyError(f"no operator '{name}'; there are {_list_names(self.operators)}")
         return found[0]
 
     async def _await(self, event: str, name: str | None) -> Traced:
@@ -311,31 +311,31 @@ class Chip:
             return traced.event == event and wanted in (None, operator)
 
         task = current_task()
-        number = await self._next(self._given.get(task, len(self._known())), fits)
+        number = await self._next(self._given.get(task, len(self._update_log())), fits)
         if number is None:
-            raise self._gone(f"{event} of {wanted or 'any operator'}")
+            raise self._end_before(f"{event} of {wanted or 'any operator'}")
         self._given[task] = number + 1
         return self._log[number]
 
     async def _next(self, seen: int, fits: Callable[[Traced], bool]) -> int | None:
         """Return the number of the first event from `seen` on that fits; None: there is none."""
         while True:
-            for number in range(seen, len(self._known())):
+            for number in range(seen, len(self._update_log())):
                 if fits(self._log[number]):
                     return number
             seen = len(self._log)
             if self._over():
                 return None
-            await First(self._dut.doorbell_o.value_change, self._ended())
+            await First(self._dut.doorbell_o.value_change, self._firmware_end())
 
-    def _known(self) -> list[Traced]:
+    def _update_log(self) -> list[Traced]:
         """Return what the firmware has told so far."""
         fresh = self._firmware.model.events(self._seen)
         self._seen += len(fresh)
-        self._log += [self._traced(each) for each in fresh if each.kind is EventKind.TRACE]
+        self._log += [self._name_event(each) for each in fresh if each.kind is EventKind.TRACE]
         return self._log
 
-    def _traced(self, event: Event) -> Traced:
+    def _name_event(self, event: Event) -> Traced:
         trace = Trace.of(event.value)
         kind = TraceEvent(trace.event)
         self._runs += kind is TraceEvent.RUN_BEGIN
@@ -349,10 +349,10 @@ class Chip:
     def _over(self) -> bool:
         return self._firmware.stop is not None
 
-    def _ended(self) -> Any:
+    def _firmware_end(self) -> Any:
         return self._firmware.ended.wait()
 
-    def _gone(self, what: str) -> FirmwareEndedError:
+    def _end_before(self, what: str) -> FirmwareEndedError:
         return FirmwareEndedError(f"the firmware ended ({self._firmware.stop}) before {what}")
 
     def _place(self, tensor: str, network: str | None) -> tuple[int, Tensor]:
@@ -370,5 +370,5 @@ class Chip:
         return name
 
 
-def _listed(operators: tuple[Operator, ...]) -> str:
+def _list_names(operators: tuple[Operator, ...]) -> str:
     return ", ".join(each.name for each in operators)

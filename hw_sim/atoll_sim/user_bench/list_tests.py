@@ -36,7 +36,11 @@ def _look(name: str) -> dict[str, Any]:
     try:
         module = import_module(name)
     except BaseException as fault:  # noqa: BLE001
-        return {"file": found.origin, "fault": _said(fault), "line": _line(fault, found.origin)}
+        return {
+            "file": found.origin,
+            "fault": _last_line(fault),
+            "line": _line(fault, found.origin),
+        }
     tests = [[test.name, test.fullname, bool(test.skip)] for test in _tests(module)]
     return {"file": found.origin, "tests": tests}
 
@@ -49,7 +53,7 @@ def _tests(module: ModuleType) -> Iterator[Test]:
             yield from each.generate_tests()
 
 
-def _said(fault: BaseException) -> str:
+def _last_line(fault: BaseException) -> str:
     return "".join(traceback.format_exception_only(fault)).strip().splitlines()[-1]
 
 
