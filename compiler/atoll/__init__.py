@@ -13,6 +13,7 @@ from atoll.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from atoll.api.accuracy import Accuracy
+    from atoll.api.bench import BenchRun, BenchTestResult, run_bench
     from atoll.api.boards import BoardPackage, write_bsp
     from atoll.api.builds import Build, build
     from atoll.api.chips import Soc, SocCheck, SocTables, load_soc
@@ -80,6 +81,8 @@ else:
             "AcceleratorTrial": "atoll.api.kits",
             "Accuracy": "atoll.api.accuracy",
             "AtollError": "atoll.diagnostics.errors",
+            "BenchRun": "atoll.api.bench",
+            "BenchTestResult": "atoll.api.bench",
             "BoardPackage": "atoll.api.boards",
             "Build": "atoll.api.builds",
             "Change": "atoll.api.differences",
@@ -170,6 +173,7 @@ else:
             "passes": "atoll.api.passes",
             "plan_instance": "atoll.api.plans",
             "run": "atoll.api.simulation",
+            "run_bench": "atoll.api.bench",
             "run_image": "atoll.api.image_runs",
             "run_passes": "atoll.api.passes",
             "schema": "atoll.api.written",
@@ -187,6 +191,8 @@ __all__ = [
     "AcceleratorTrial",
     "Accuracy",
     "AtollError",
+    "BenchRun",
+    "BenchTestResult",
     "BoardPackage",
     "Build",
     "Change",
@@ -277,6 +283,7 @@ __all__ = [
     "passes",
     "plan_instance",
     "run",
+    "run_bench",
     "run_image",
     "run_passes",
     "schema",

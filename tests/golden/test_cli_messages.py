@@ -233,7 +233,32 @@ CASES: dict[str, list[str]] = {
     "simulate_missing": ["simulate", "absent"],
     "simulate_foreign": ["simulate", "foreign"],
     "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
+    "bench_of_iss": ["simulate", "foreign", "--bench", "my_bench.py", "--cpu", "iss"],
+    "bench_and_trace": ["simulate", "foreign", "--bench", "my_bench.py", "--trace", "a.pftrace"],
+    "bench_without_bench": ["simulate", "foreign", "--no-firmware"],
+    "bench_alone_modelled": [
+        *("simulate", "foreign", "--bench", "my_bench.py", "--no-firmware"),
+        *("--accelerator", "model"),
+    ],
+    "bench_of_a_chip_missing": ["check", "lagoon", "--bench", "other_bench.py"],
+    "bench_option_alone": ["simulate", "foreign", "--junit", "results.xml"],
 }
+
+BENCH = "import cocotb\n\n\n@cocotb.test()\nasync def right(dut):\n    pass\n"
+BENCHES: dict[str, tuple[str, list[str]]] = {
+    "bench_missing": (BENCH, ["--bench", "other_bench"]),
+    "bench_not_imported": (f"{BENCH}\nimport not_there\n", ["--bench", "my_bench.py"]),
+    "bench_syntax": ("async def right(dut)\n", ["--bench", "my_bench"]),
+    "bench_exits": ("import os\nos._exit(0)\n", ["--bench", "my_bench.py"]),
+    "bench_without_tests": ("async def right(dut):\n    pass\n", ["--bench", "my_bench.py"]),
+    "bench_unknown_test": (BENCH, ["--bench", "my_bench.py:rigth"]),
+    "bench_waves_of_two": (
+        f"{BENCH}\n\n@cocotb.test()\nasync def other(dut):\n    pass\n",
+        ["--bench", "my_bench.py", "--waves", "out.vcd"],
+    ),
+    "bench_output_of_others": (BENCH, ["--bench", "my_bench.py", "--bench-output", "out"]),
+}
+"""A bench, and how it is asked for."""
 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "build_no_marker": lambda folder: (folder / "build.json").unlink(),
@@ -405,6 +430,22 @@ def test_changed_build_folder(
     golden(MESSAGES / f"{name}.txt", refusal(["simulate", "out"], capsys))
 
 
+@pytest.mark.parametrize("name", BENCHES)
+def test_a_bench_that_does_not_run(
+    name: str,
+    built: Path,
+    golden: Callable[[Path, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(built, tmp_path / "out")
+    text, options = BENCHES[name]
+    (tmp_path / "my_bench.py").write_text(text)
+    golden(MESSAGES / f"{name}.txt", refusal(["simulate", "out", *options], capsys))
+
+
 def test_a_build_folder_of_another_version(
     built: Path,
     golden: Callable[[Path, str], None],
@@ -419,7 +460,7 @@ def test_a_build_folder_of_another_version(
 
 
 def test_there_is_a_case_for_every_golden_file() -> None:
-    names = {*CASES, *CHANGES, "build_of_another_version"}
+    names = {*CASES, *CHANGES, *BENCHES, "build_of_another_version"}
     assert names == {path.stem for path in MESSAGES.glob("*.txt")}
 
 

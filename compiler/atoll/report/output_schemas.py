@@ -251,6 +251,28 @@ _REPORT: Mapping[str, Shape] = dict(
 )
 _RUN = object_of(**_REPORT, dataset=maybe(ACCURACY))
 RUN = one_or_more(_RUN)
+_BESIDE = object_of(
+    network=TEXT,
+    **dict.fromkeys(("samples", "layers_compared", "layers_equal", "accesses"), COUNT),
+    mismatches=each(_MISMATCH),
+    violations=each(_VIOLATION),
+    total_cycles=maybe(COUNT),
+    notes=each(TEXT),
+)
+_BENCH = object_of(
+    bench=TEXT,
+    passed=FLAG,
+    tests=each(
+        object_of(
+            test=TEXT,
+            passed=FLAG,
+            skipped=FLAG,
+            message=TEXT,
+            networks=maybe(each(_BESIDE)),
+        )
+    ),
+)
+SIMULATE: Shape = {"anyOf": [_RUN, {**each(_RUN), "minItems": 2}, _BENCH]}
 
 OPERATORS = object_of(
     soc=maybe(TEXT),
@@ -429,7 +451,10 @@ REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
 """What a report has; what it knows nothing of is null, or a list without an item."""
 
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
-    "check": ("a chip's devices, memories and pools", CHECK),
+    "check": (
+        "a chip's devices, memories and pools; the tests of a bench",
+        {"anyOf": [CHECK, _BENCH]},
+    ),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
@@ -440,7 +465,10 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "bsp": ("what became of the files of a board support package", BSP),
     "selftest": ("what failed tests of a chip's self-test mean", SELFTEST),
     "run": ("what a run proved and measured, a list for several networks", RUN),
-    "simulate": ("what a run proved and measured, a list for several networks", RUN),
+    "simulate": (
+        "what a run proved and measured, a list for several networks; the tests of a bench",
+        SIMULATE,
+    ),
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
     "export-rtl": ("the RTL of a chip that was written for other tools", EXPORT_RTL),
     "validate": (

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
+from atoll.api.bench import BenchRun
 from atoll.api.simulation import Waveforms
 from atoll.artifacts.samples import Sample, random_sample
 from atoll.diagnostics.errors import UsageError
@@ -29,6 +30,7 @@ from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_cache_omissions
 from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
 from atoll_sim.runs.checked_run import CpuKind, Outcome, Written, check_kinds, run_image, run_models
+from atoll_sim.user_bench.run_bench import Judge, run_bench
 from atoll_sim.waves.request import Waves, of_network, request_waves
 
 Asked = tuple[Path | Waveforms | Waves | None, Path | None]
@@ -159,6 +161,31 @@ class Folder:
             accelerator=parse_backends(accelerator),
             progress=current(),
             written=_files_of(written, self.models),
+        )
+
+    def run_bench(
+        self,
+        bench: str,
+        samples: Sequence[Sequence[Sample]],
+        *,
+        result: Judge,
+        accelerator: Accelerator = None,
+        firmware: bool = True,
+        waves: Path | Waveforms | Waves | None = None,
+        output: Path | None = None,
+        junit: Path | None = None,
+    ) -> BenchRun:
+        """Run a user's tests beside the firmware; as `atoll.run_bench`."""
+        return run_bench(
+            self.image,
+            bench,
+            samples,
+            result=result,
+            backends=parse_backends(accelerator),
+            firmware=firmware,
+            waves=_files_of((waves, None), self.models).waves,
+            output=output,
+            junit=junit,
         )
 
 

@@ -14,7 +14,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.plugins.loading import load
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.trace.simulation import START_SEED, SimResult
+from atoll_sim.trace.simulation import START_SEED, OwnBench, SimResult
 from atoll_sim.waves.request import Waves
 
 
@@ -104,6 +104,7 @@ class Work:
         progress: told what goes on.
         written: what a run in RTL writes beside its report.
         start_seed: decides the values with which registers and memories of RTL begin.
+        bench: a user's test that runs beside the firmware, in RTL only.
     """
 
     models: Sequence[Compiled]
@@ -113,6 +114,7 @@ class Work:
     progress: Progress = silent
     written: Written = NOTHING_WRITTEN
     start_seed: int = START_SEED
+    bench: OwnBench | None = None
 
     @property
     def modelled(self) -> frozenset[str]:

@@ -45,6 +45,7 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     waves = chips["lagoon"]
     yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
     yield "faults", verilator(waves, folder / "faults", faults=True)
+    yield "bench", verilator(waves, folder / "bench", bench=True)
 
 
 def verilator(
@@ -53,10 +54,11 @@ def verilator(
     *,
     waves: bool = False,
     faults: bool = False,
+    bench: bool = False,
 ) -> Sequence[str]:
     """Write the generated part of a chip into `folder`; return the command that lints it all."""
     planned = plan_chip(load_soc(description))
-    chip = replace(planned, waves=waves, faults=faults)
+    chip = replace(planned, waves=waves, faults=faults, bench=bench)
     folder.mkdir()
     texts = generate(chip)
     for name, text in texts.items():

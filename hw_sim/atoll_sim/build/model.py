@@ -46,7 +46,10 @@ VISIBLE = {
 COVERED = ("--coverage-line", "--coverage-toggle", "--coverage-user")
 UNCOVERED = ("atoll_chip", "atoll_monitor", "atoll_*_monitor", "atoll_console")
 """Files of modules that only join others, or that only simulation has."""
-
+VISIBLE_BENCH = (
+    'public_flat_rd -module "atoll_chip" -var "*"',
+    'public_flat_rw -module "atoll_chip" -var "bench_*"',
+)
 VISIBLE_HOST = {
     TOP: (
         *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),
@@ -63,6 +66,7 @@ def build_model(
     waves: WaveFormat | None = None,
     coverage: bool = False,
     faults: bool = False,
+    bench: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -74,6 +78,7 @@ def build_model(
         waves: able to write waveforms of this format, which costs speed.
         coverage: counts which lines and bits of its RTL a run reaches, which costs more.
         faults: a model for `faults.campaign`, with its own main and no Python.
+        bench: signals of the top level are there for a user's bench, which costs speed.
         progress: is told what is being done, if it takes time.
 
     Raises:
@@ -81,7 +86,7 @@ def build_model(
         ToolchainError: a tool is missing or fails.
     """
     chip = _chip(soc, external_host=external_host, stand_ins=stand_ins)
-    chip = replace(chip, waves=waves is not None, faults=faults)
+    chip = replace(chip, waves=waves is not None, faults=faults, bench=bench)
     title = f"building the model of '{soc.name}'"
     return build_executable(
         design_of(chip, waves, coverage=coverage),
@@ -162,6 +167,8 @@ def _visible(chip: Chip) -> str:
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
             lines += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
+    if chip.bench:
+        lines += VISIBLE_BENCH
     return "\n".join(lines) + "\n"
 
 

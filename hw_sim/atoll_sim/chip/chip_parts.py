@@ -216,6 +216,8 @@ class Chip:
         faults: the top level has ports through which a bench makes hardware faults.
         exported: for other tools: nothing in it is for the simulator, and the top level has ports
             of the console's registers.
+        bench: for a user's bench: the top level has ports through which it holds up requests, and
+            hears of findings.
     """
 
     soc: ResolvedSoc
@@ -232,6 +234,7 @@ class Chip:
     waves: bool = False
     faults: bool = False
     exported: bool = False
+    bench: bool = False
 
     @property
     def watched(self) -> bool:

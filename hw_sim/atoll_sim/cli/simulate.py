@@ -2,6 +2,7 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from atoll.api.driver import names_of
 from atoll.api.simulation import run_of
 from atoll.api.traces import require_trace, write_run_trace
 from atoll.artifacts.samples import samples_of, save_outputs
+from atoll.cli.bench_options import BenchOptions
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
@@ -30,6 +32,7 @@ from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
+from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import is_no_source, require_writable
 from atoll_sim.api.compiled_networks import (
@@ -78,6 +81,13 @@ CoverageOption = Annotated[
     typer.Option(
         metavar="DIR",
         help="Add what the run reaches of the RTL and of what the description allows to DIR.",
+    ),
+]
+FirmwareOption = Annotated[
+    bool,
+    typer.Option(
+        "--firmware/--no-firmware",
+        help="With --bench: leave the cores out; tests make the host's accesses.",
     ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
@@ -166,16 +176,34 @@ def simulate(
     waves: WavesOptions,
     coverage: CoverageOption = None,
     trace: TraceOption = None,
+    own: BenchOptions,
+    firmware: FirmwareOption = True,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
     """Simulate the firmware of a build folder and check it.
 
-    The status is that of `atoll run`.
+    The status is that of `atoll run`. With --bench it is 0 only if all tests passed as well.
 
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
+    own.require_bench()
+    if own.bench:
+        others: dict[str, object] = {
+            "--output": output,
+            "--trace": trace,
+            "--coverage": coverage,
+        }
+        if not firmware:
+            _refuse_beside("--no-firmware", {"--waves": asked, "--accelerator": accelerator})
+        _check_bench(cpu, others)
+    elif not firmware:
+        raise UsageError(
+            "E191",
+            "--no-firmware leaves the chip to a bench, and there is none",
+            remedy="add --bench MODULE, or leave it out",
+        )
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     require_trace(trace, cpu)
@@ -186,6 +214,20 @@ def simulate(
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
+    if own.bench:
+        with show_work("simulating"):
+            tested = opened.run_bench(
+                own.bench,
+                batches,
+                result=partial(run_of, models),
+                accelerator=asked_backends,
+                firmware=firmware,
+                waves=asked,
+                output=own.bench_output,
+                junit=own.junit,
+            )
+        own.finish(tested, machine=machine)
+        return
     with show_work("simulating"):
         outcomes = opened.run(
             batches, cpu=cpu, accelerator=asked_backends, written=(asked, coverage)
@@ -193,6 +235,25 @@ def simulate(
     found = run_of(models, outcomes)
     write_run_trace(trace, models, found)
     _finish(found, outputs, trace, brief=brief, machine=machine)
+
+
+def _check_bench(cpu: CpuKind, others: Mapping[str, object]) -> None:
+    """Refuse options that have no effect with a bench."""
+    if cpu is not CpuKind.RTL:
+        raise UsageError(
+            "E191",
+            f"--bench runs beside the chip in RTL, and --cpu {cpu} has none of the cores",
+            remedy="leave --cpu out",
+        )
+    _refuse_beside("--bench", others)
+
+
+def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
+    """Refuse those of other options that are given, but have no effect with `option`."""
+    if given := [name for name, value in others.items() if value]:
+        raise UsageError(
+            "E191", f"{given[0]} has no effect with {option}", remedy=f"leave {given[0]} out"
+        )
 
 
 def _prepare(outputs: Sequence[str], inputs: Sequence[str]) -> None:

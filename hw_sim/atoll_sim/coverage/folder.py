@@ -70,7 +70,7 @@ def prepare_folder(folder: Path) -> None:
     """Make a folder, and refuse one to which nothing can be added, before the work for it.
 
     Raises:
-        UsageError: E092, it cannot be written; E257, it has something else.
+        UsageError: E092, it cannot be written; E258, it has something else.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def add_run(
         counts: those that its model wrote.
 
     Raises:
-        UsageError: E092, the folder cannot be written; E257, it has counts of other RTL.
+        UsageError: E092, the folder cannot be written; E258, it has counts of other RTL.
     """
     soc = models[0].soc
     new = Sums(
@@ -161,7 +161,7 @@ def _write_sums(folder: Path, chips: Mapping[str, Sums], changed: str) -> None:
 
 def _refusal(folder: Path, what: str) -> UsageError:
     return UsageError(
-        "E257",
+        "E258",
         f"coverage cannot be added to {folder}, which {what}",
         remedy="name another folder, or delete this one",
     )

@@ -90,6 +90,7 @@ def run_watched(
     watch: Callable[[], None],
     stand_ins: int = -1,
     reads: Iterable[Path] = (),
+    own: Mapping[str, str] | None = None,
 ) -> int:
     """Run a model with the bench ``soc`` in `folder` and return its status.
 
@@ -100,11 +101,13 @@ def run_watched(
         watch: called about twice a second.
         stand_ins: file descriptor over which it asks who plays accelerators; -1 if nobody does.
         reads: folders of files that RTL reads.
+        own: more of its environment, which goes first.
 
     Raises:
         TimeLimitError: E100, the model was killed.
     """
     environment = {**bench_environment("atoll_sim.simulate.bench"), **reading_from(reads)}
+    environment.update(own or {})
     if stand_ins < 0:
         return run_logged(command, folder, environment, LOG, max_seconds, watch)
     environment = {**environment, STAND_INS: str(stand_ins)}

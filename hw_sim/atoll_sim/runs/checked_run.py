@@ -43,7 +43,7 @@ from atoll_sim.iss.rules import not_modelled
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
-from atoll_sim.trace.simulation import START_SEED, Phase, SimResult, Stop
+from atoll_sim.trace.simulation import START_SEED, OwnBench, Phase, SimResult, Stop
 
 __all__ = [
     "AcceleratorKind",
@@ -168,10 +168,12 @@ def run_image(
     accelerator: AcceleratorKind | Backends | None = None,
     progress: Progress = silent,
     written: Written = NOTHING_WRITTEN,
+    bench: OwnBench | None = None,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder and hold it against its plans.
 
-    All but `image` is as in `run_models`; `cpu` is one that runs firmware.
+    `bench` is a user's test that runs beside it, in RTL. All but this and `image` is as in
+    `run_models`; `cpu` is one that runs firmware.
     """
     backends = _backends(accelerator, image.models)
     check_kinds(cpu, written)
@@ -184,6 +186,7 @@ def run_image(
         backends=backends,
         progress=progress,
         written=written,
+        bench=bench,
     )
     session = cpu.session()
     cpu.check_chip(models[0].soc)

@@ -26,6 +26,7 @@ from atoll_sim.trace.simulation import (
     STALL_CYCLES,
     START_SEED,
     Buffer,
+    OwnBench,
     SimRequest,
     SimResult,
 )
@@ -54,6 +55,7 @@ class RtlSession:
             written=work.written,
             modelled=work.modelled,
             start_seed=work.start_seed,
+            bench=work.bench,
         )
 
 
@@ -66,6 +68,7 @@ def run_firmware(
     written: Written = NOTHING_WRITTEN,
     modelled: frozenset[str] = NOBODY,
     start_seed: int = START_SEED,
+    bench: OwnBench | None = None,
 ) -> SimResult:
     """Simulate firmware on the chip's RTL, which runs its networks in turn.
 
@@ -77,6 +80,7 @@ def run_firmware(
         written: waveforms and coverage.
         modelled: accelerators in whose place software models are.
         start_seed: decides the values with which registers and memories of RTL begin.
+        bench: a user's test that runs beside it.
     """
     soc, waves, coverage = models[0].soc, written.waves, written.coverage
     executable = build_model(
@@ -84,11 +88,12 @@ def run_firmware(
         stand_ins=modelled,
         waves=waves.format if waves else None,
         coverage=coverage is not None,
+        bench=bench is not None,
         progress=progress,
     )
     with temporary_folder() as folder:
         request = requests_for(models, elves, samples, executable, folder)
-        request = replace(request, start_seed=start_seed)
+        request = replace(request, start_seed=start_seed, bench=bench)
         result = _simulate_with(modelled, request, models, waves, progress)
         if coverage is None:
             return result

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import read_folders
-from atoll_sim.model.process import keep_log, run_watched, said_notes, unfinished_error
+from atoll_sim.model.process import LOG, keep_log, run_watched, said_notes, unfinished_error
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.painted_stacks import stack_name, unpainted_bytes
@@ -87,8 +88,9 @@ def _run(
     watch: Callable[[], None],
 ) -> None:
     max_seconds, reads = request.max_seconds, read_folders(request.soc)
+    own = request.bench.environment if request.bench else {}
     try:
-        status = run_watched(command, folder, max_seconds, watch, request.stand_ins, reads)
+        status = run_watched(command, folder, max_seconds, watch, request.stand_ins, reads, own)
     except TimeLimitError as error:
         limit = time_limit(max_seconds)
         raise SimulationError(
@@ -97,6 +99,9 @@ def _run(
             remedy=f"read '{keep_log(folder)}', or allow more time with"
             f" {LIMIT_VARIABLE}={2 * limit:g}",
         ) from error
+    finally:
+        if request.bench:
+            shutil.copyfile(folder / LOG, request.bench.folder / LOG)
     if status or not (folder / RESULT).is_file():
         raise unfinished_error(folder, status)
 

@@ -36,6 +36,19 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnBench:
+    """A user's cocotb test that runs beside the firmware.
+
+    Attributes:
+        environment: of the model's process, over that of Atoll's bench.
+        folder: takes the log, and what the test leaves.
+    """
+
+    environment: Mapping[str, str]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """How a simulation records waveforms; see `waves.recording`.
 
@@ -103,6 +116,7 @@ class SimRequest:
         watch: called about twice a second while the simulation runs.
         stand_ins: file descriptor over which models of accelerators are asked; -1 without any.
         start_seed: decides the values with which registers and memories of RTL begin.
+        bench: a user's test; the executable must be built for it.
     """
 
     executable: Path
@@ -124,6 +138,7 @@ class SimRequest:
     watch: Callable[[], None] = lambda: None
     stand_ins: int = -1
     start_seed: int = START_SEED
+    bench: OwnBench | None = None
 
     @property
     def turns(self) -> tuple[Turn, ...]:

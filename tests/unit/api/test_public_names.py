@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PUBLIC = ("atoll", "atoll.extend", "atoll_board.extend", "atoll_import.extend", "atoll_sim.extend")
+PUBLIC = (
+    *("atoll", "atoll.extend", "atoll_board.extend", "atoll_import.extend"),
+    *("atoll_sim.bench", "atoll_sim.extend"),
+)
 OURS = tuple(
     path.name for folder in ("compiler", "hw_sim") for path in (ROOT / folder).glob("atoll*")
 )

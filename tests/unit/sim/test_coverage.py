@@ -134,7 +134,7 @@ def test_runs_add_up_and_other_rtl_does_not(tmp_path: Path) -> None:
     other = {fields("line", 8, "block", "8"): 1}
     with pytest.raises(UsageError) as refused:
         add_run(tmp_path, [compiled], NPU, result, write_counts(other))
-    assert refused.value.faults[0].code == "E257"
+    assert refused.value.faults[0].code == "E258"
     assert kept == {file.name: file.read_bytes() for file in tmp_path.iterdir()}
 
 
@@ -143,4 +143,4 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str) -> Non
     (tmp_path / "coverage.json").write_text(text)
     with pytest.raises(UsageError) as refused:
         prepare_folder(tmp_path)
-    assert refused.value.faults[0].code == "E257"
+    assert refused.value.faults[0].code == "E258"
