@@ -29,12 +29,21 @@ SOURCES = {
     "widget": ROOT / "compiler" / "atoll" / "description" / "skeleton" / "widget",
     "loom": ROOT / "examples" / "11_systolic_array",
     "plover": ROOT / "examples" / "10_vector_engine",
+    "tern": ROOT / "examples" / "07_own_accelerator",
 }
-LINES = {"widget": True, "loom": True, "plover": False}
+SHARED = {
+    "tern": [ROOT / "hw_sim" / "atoll_sim" / "engines" / name for name in ("ripple", "common")]
+}
+"""Folders with more RTL of an engine: all of tern's work is done by ripple."""
+
+LINES = {"widget": True, "loom": True, "plover": False, "tern": True}
 """Which engines have an interrupt."""
 
 RIGHT = "right"
 IDENTITY = "identity"
+SEEDS = (1, 2, 3)
+"""Values with which registers begin: what is not reset may begin rightly by chance."""
+
 CHIP = """
 soc: planted
 version: 1
@@ -90,7 +99,9 @@ def plant(bug: Bug, folder: Path) -> None:
     path = folder / bug.file
     text = path.read_text()
     if text.count(bug.right) != 1:
-        raise ValueError(f"{bug.engine}, {bug.name}: {bug.file} has its text {text.count(bug.right)} times")
+        raise ValueError(
+            f"{bug.engine}, {bug.name}: {bug.file} has its text {text.count(bug.right)} times"
+        )
     path.write_text(text.replace(bug.right, bug.wrong))
 
 
@@ -98,15 +109,24 @@ def copy_engine(engine: str, number: int, folder: Path, bug: Bug | None) -> Path
     """Copy an engine under a name of its own, with a bug or without; return its description."""
     target = folder / f"{engine}{number}"
     shutil.copytree(SOURCES[engine], target)
+    for source in SHARED.get(engine, ()):
+        for path in source.glob("*.sv"):
+            shutil.copy(path, target)
     if bug:
         plant(bug, target)
-    name = re.compile(rf"\b{engine}(?=\b|_)")
-    for path in [*target.glob("*.sv"), target / f"{engine}.yaml"]:
-        text = name.sub(f"{engine}{number}", path.read_text())
-        text = text.replace(f"./{engine}{number}.py", f"./{engine}.py")
-        path.with_name(name.sub(f"{engine}{number}", path.name)).write_text(text)
+    prefixes = "|".join(sorted({path.stem.split("_")[0] for path in target.glob("*.sv")}))
+    name = re.compile(rf"\b({prefixes})(?=\b|_)")
+    for path in target.glob("*.sv"):
+        text = name.sub(rf"\g<1>{number}", path.read_text())
+        path.with_name(name.sub(rf"\g<1>{number}", path.name)).write_text(text)
         path.unlink()
-    return target / f"{engine}{number}.yaml"
+    description = target / f"{engine}.yaml"
+    text = description.read_text()
+    text = re.sub(rf"^accelerator: {engine}$", rf"\g<0>{number}", text, flags=re.M)
+    text = re.sub(rf"^(  module: ){engine}$", rf"\g<1>{engine}{number}", text, flags=re.M)
+    text = re.sub(rf"(?:\./)?\b({prefixes})((?:_\w+)?\.sv)\b", rf"./\g<1>{number}\g<2>", text)
+    description.write_text(text.replace(f" {engine}:", f" ./{engine}.py:"))
+    return description
 
 
 def write_chip(engine: str, bugs: Sequence[Bug], folder: Path) -> Path:
@@ -145,17 +165,18 @@ def judge(chip: Path, name: str) -> tuple[str, str]:
     network = join([each for each in drawn if each is not None])
     place = {op.name: name for op in network.operators}
     requests = BuildRequests(model=Build(place=place))
-    try:
-        compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
-        (outcome,) = run_models([compiled], [random_sample(compiled.graph)])
-    except AtollError as error:
-        return "stopped", str(error).splitlines()[0]
-    report = outcome.report
-    for found in report.violations:
-        if found.device == name:
-            return f"{found.number} {found.rule}".strip(), found.detail
-    for mismatch in report.mismatches:
-        return "wrong element", str(mismatch)
+    compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
+    for seed in SEEDS:
+        try:
+            (outcome,) = run_models([compiled], [random_sample(compiled.graph)], start_seed=seed)
+        except AtollError as error:
+            return "stopped", str(error).splitlines()[0]
+        report = outcome.report
+        for found in report.violations:
+            if found.device == name:
+                return f"{found.number} {found.rule}".strip(), found.detail
+        for mismatch in report.mismatches:
+            return "wrong element", str(mismatch)
     return "", ""
 
 
