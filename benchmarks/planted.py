@@ -111,20 +111,22 @@ def copy_engine(engine: str, number: int, folder: Path, bug: Bug | None) -> Path
     shutil.copytree(SOURCES[engine], target)
     for source in SHARED.get(engine, ()):
         for path in source.glob("*.sv"):
-            shutil.copy(path, target)
+            if not path.stem.endswith("_pkg"):
+                shutil.copy(path, target)
     if bug:
         plant(bug, target)
     prefixes = "|".join(sorted({path.stem.split("_")[0] for path in target.glob("*.sv")}))
-    name = re.compile(rf"\b({prefixes})(?=\b|_)")
-    for path in target.glob("*.sv"):
+    own = r"(?!_pkg\b)" if engine in SHARED else ""
+    name = re.compile(rf"\b({prefixes}){own}(?=\b|_)")
+    for path in sorted(target.glob("*.sv")):
         text = name.sub(rf"\g<1>{number}", path.read_text())
         path.with_name(name.sub(rf"\g<1>{number}", path.name)).write_text(text)
         path.unlink()
     description = target / f"{engine}.yaml"
     text = description.read_text()
     text = re.sub(rf"^accelerator: {engine}$", rf"\g<0>{number}", text, flags=re.M)
-    text = re.sub(rf"^(  module: ){engine}$", rf"\g<1>{engine}{number}", text, flags=re.M)
-    text = re.sub(rf"(?:\./)?\b({prefixes})((?:_\w+)?\.sv)\b", rf"./\g<1>{number}\g<2>", text)
+    text = re.sub(rf"(module: ){engine}\b", rf"\g<1>{engine}{number}", text)
+    text = re.sub(rf"(?:\./)?\b({prefixes}){own}((?:_\w+)?\.sv)\b", rf"./\g<1>{number}\g<2>", text)
     description.write_text(text.replace(f" {engine}:", f" ./{engine}.py:"))
     return description
 
@@ -170,7 +172,7 @@ def judge(chip: Path, name: str) -> tuple[str, str]:
         try:
             (outcome,) = run_models([compiled], [random_sample(compiled.graph)], start_seed=seed)
         except AtollError as error:
-            return "stopped", str(error).splitlines()[0]
+            return "stopped", " ".join(str(error).split())
         report = outcome.report
         for found in report.violations:
             if found.device == name:
