@@ -159,7 +159,7 @@ def device(number: int) -> str:
 
 
 def judge(chip: Path, name: str) -> tuple[str, str]:
-    """Run two operators on one device of a chip; return rule and message of what was found first."""
+    """Run two operators on one device of a chip; return rule and message of the first finding."""
     soc = load_soc(chip)
     engine = next(each for each in soc.engines if each.name == name)
     random = Random(1)
@@ -183,7 +183,7 @@ def judge(chip: Path, name: str) -> tuple[str, str]:
 
 
 def judge_all(bugs: Iterable[Bug], at_once: int) -> Iterator[Verdict]:
-    """Run each bug on a chip that it shares with others, so that hardware is built once for them."""
+    """Run each bug on a chip that it shares with others: hardware is built once for them."""
     for some in group(bugs, at_once):
         engine = some[0].engine
         with temporary_folder() as folder:
