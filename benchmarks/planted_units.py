@@ -63,6 +63,12 @@ def change(text: str, bug: UnitBug) -> str:
     return text.replace(bug.right, bug.wrong)
 
 
+def broken_off(error: AtollError) -> str:
+    """Return the sentence of an error that says most: an assertion that failed, or its first."""
+    lines = str(error).splitlines()
+    return next((each for each in lines if "Assertion failed" in each), lines[0])
+
+
 def judge_unit(bug: UnitBug | None) -> Iterator[str]:
     """Yield what `atoll accelerator test` says of dot4 with a bug, or without."""
     with temporary_folder() as folder:
@@ -76,7 +82,7 @@ def judge_unit(bug: UnitBug | None) -> Iterator[str]:
         try:
             done = run_unit_test(path, operands=4, seed=1, progress=silent)
         except AtollError as error:
-            yield str(error).splitlines()[0]
+            yield broken_off(error)
             return
         finally:
             sys.path.remove(str(path.parent))
@@ -96,7 +102,7 @@ def judge_core(bug: UnitBug | None) -> Iterator[str]:
         try:
             done = run_core_test(str(folder / "core.yaml"), "rv32imc")
         except AtollError as error:
-            yield str(error).splitlines()[0]
+            yield broken_off(error)
             return
     for trial, faults in done.trials:
         yield from (f"picorv32, {trial.name}: {fault}" for fault in faults)
