@@ -47,7 +47,6 @@ CORE = (
     UnitBug("interrupt missing", "handler elsewhere", "ResetAddress + 32'h10", "ResetAddress"),
     UnitBug("handshake", "asks until answered", "= mem_valid && !issued_q;", "= mem_valid;"),
     UnitBug("completion", "ends when taken", "= issued_q && rvalid_i;", "= issued_q;"),
-    UnitBug("never answers", "answer never taken", "= issued_q && rvalid_i;", "= 1'b0;"),
     UnitBug("lost write", "writes are reads", "= mem_wstrb != '0;", "= 1'b0;"),
     UnitBug("wrong element", "lane of answers", "(rdata_i[32*lane+:32])", "(rdata_i[31:0])"),
     UnitBug(
