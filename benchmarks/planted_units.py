@@ -62,7 +62,7 @@ def change(text: str, bug: UnitBug) -> str:
     return text.replace(bug.right, bug.wrong)
 
 
-def broken_off(error: AtollError) -> str:
+def find_reason(error: AtollError) -> str:
     """Return the sentence of an error that says most: an assertion that failed, or its first."""
     lines = str(error).splitlines()
     return next((each for each in lines if "Assertion failed" in each), lines[0])
@@ -81,7 +81,7 @@ def judge_unit(bug: UnitBug | None) -> Iterator[str]:
         try:
             done = run_unit_test(path, operands=4, seed=1, progress=silent)
         except AtollError as error:
-            yield broken_off(error)
+            yield find_reason(error)
             return
         finally:
             sys.path.remove(str(path.parent))
@@ -101,7 +101,7 @@ def judge_core(bug: UnitBug | None) -> Iterator[str]:
         try:
             done = run_core_test(str(folder / "core.yaml"), "rv32imc")
         except AtollError as error:
-            yield broken_off(error)
+            yield find_reason(error)
             return
     for trial, faults in done.trials:
         yield from (f"picorv32, {trial.name}: {fault}" for fault in faults)
