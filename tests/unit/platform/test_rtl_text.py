@@ -52,6 +52,7 @@ NOT_AT_REST = {
     "atoll_core_local": {"compare_q <= '1"},
     "atoll_device_monitor": {"reset_q <= 1'b1"},
     "atoll_mailbox": {"run_q <= !Holds"},
+    "atoll_throttle": {"draw_q <= FirstDraw"},
     "atoll_reset_sync": {"stages_q <= {stages_q[Stages-2:0], 1'b1}"},
     "atoll_watchdog": {"running_q <= 1'b1"},
 }
