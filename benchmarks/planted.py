@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 import yaml
+from tests.rtl.planted import CHIP, RIGHT
 
 from atoll.artifacts.samples import random_sample
 from atoll.description.build import Build, BuildRequests
@@ -39,26 +40,9 @@ SHARED = {
 LINES = {"widget": True, "loom": True, "plover": False, "tern": True}
 """Which engines have an interrupt."""
 
-RIGHT = "right"
 IDENTITY = "identity"
 SEEDS = (1, 2, 3)
 """Values with which registers begin: what is not reset may begin rightly by chance."""
-
-CHIP = """
-soc: planted
-version: 1
-devices:
-  cpu: {{kind: cpu, isa: rv32imc, stack: {{memory: dtcm, size: 8 KiB}}}}
-{devices}
-memories:
-  flash: {{origin: 0x0000_0000, size: 1 MiB, kind: rom, read_latency: 2, width: 4}}
-  dtcm: {{origin: 0x1000_0000, size: 64 KiB, kind: ram, width: 4}}
-  sram: {{origin: 0x2000_0000, size: 256 KiB, kind: ram, read_latency: 3, width: 4}}
-pools:
-  weights: {{memory: flash, role: constants, reach: {{cpu: ro{reads}}}}}
-  shared: {{memory: sram, role: workspace, reach: {{cpu: rw{writes}}}}}
-host: cpu
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +130,8 @@ def write_chip(engine: str, bugs: Sequence[Bug], folder: Path) -> Path:
     chip.write_text(
         CHIP.format(
             devices="\n".join(devices),
-            reads="".join(f", {name}: ro" for name in names),
-            writes="".join(f", {name}: rw" for name in names),
+            reads=", ".join(f"{name}: ro" for name in names),
+            writes=", ".join(f"{name}: rw" for name in names),
         )
     )
     return chip
