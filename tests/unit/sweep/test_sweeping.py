@@ -61,7 +61,7 @@ def test_a_row_says_what_plan_and_estimate_say() -> None:
 
 def test_estimates_of_speeds_asked_in_turn_are_those_of_a_fresh_process() -> None:
     """Those with other constants share what the engine does beside them, others must not."""
-    axes = {
+    axes: dict[str, list[object]] = {
         "devices.npu.params.output_lanes": [4, 8],
         "devices.npu.clock": ["50 MHz", "100 MHz"],
         "memories.flash.read_latency": [1, 6],
@@ -74,9 +74,8 @@ def test_estimates_of_speeds_asked_in_turn_are_those_of_a_fresh_process() -> Non
     assert len({row["cycles"] for row in rows}) == 16
     for values in product(*axes.values()):
         chip = atoll.load_soc("lagoon", overrides=dict(zip(axes, values, strict=True)))
-        made = atoll.compile(
-            chip.with_({key: first for key, (first, _) in [*axes.items()][1:]}), DIGITS
-        )
+        first = {key: each[0] for key, each in [*axes.items()][1:]}
+        made = atoll.compile(chip.with_(first), DIGITS)
         forget()
         found = atoll.estimate(made, soc=chip).network
         assert found.estimated_cycles == rows.pop(0)["cycles"]

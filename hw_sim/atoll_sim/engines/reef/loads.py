@@ -49,7 +49,7 @@ class Row(NamedTuple):
         reading: cycles in which they are.
         delay: cycles from the first beat's request until what is made of it asks to be written.
         gap: cycles from one pixel that is made of them to the next.
-        count: such pixels.
+        pixels: that are made of them.
         whole: it ends with one of them, so that all rows begin alike.
         made: beats of each of them.
     """
@@ -58,14 +58,14 @@ class Row(NamedTuple):
     reading: float
     delay: float
     gap: float
-    count: float
+    pixels: float
     whole: bool
     made: float
 
     def pixels_at(self, cycle: float) -> float:
         """Return how many pixels are made by then."""
         many = max(0.0, (cycle - self.delay) / self.gap)
-        return min(self.count, many // 1 if self.whole else many)
+        return min(self.pixels, many // 1 if self.whole else many)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -190,7 +190,7 @@ def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
 
     # What a row makes is written while it is read, and the rest beside constants.
     beats_of_row, done = row.beats, row.pixels_at(row.reading)
-    left = (row.count - done) * row.made
+    left = (row.pixels - done) * row.made
     until = row.delay + (done + 1) * row.gap - row.reading
     first = until if row.whole else min(row.gap, each * asking) / 2
     later = max(0.0, first - BEATS_UNDER_WAY * beat) / asking
