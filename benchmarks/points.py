@@ -4,6 +4,7 @@
 Run as ``python -m benchmarks.points [--models FOLDER] [--against CHECKOUT]``. One process asks many
 points of one chip, as a sweep does: the same again and again, or each with other latencies and
 clocks, other sizes of a pool, or other lanes. Each chip is asked once but where all are the same.
+Python looks for garbage as seldom as in a worker, of a checkout that has such.
 With ``--against``, another checkout answers the same in turn. The last row of a network is the
 stage `estimate` of a sweep over lanes, clocks and latencies, in one worker, with a program for each
 number of lanes: asked for the first time, and again. Networks of MLPerf Tiny are read from
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -137,6 +139,8 @@ def rate(
 ) -> float:
     """Return how many points a second of the processor get an answer; the first one counts not."""
     network, asked = _network(case, models), points(case)
+    with suppress(ImportError):
+        import_module("atoll.utils.garbage").collect_seldom()
     _estimate(case, network, next(asked))
     begin, count = time.process_time(), 0
     for sets in asked:
