@@ -4,10 +4,11 @@
 Run as ``python -m benchmarks.points [--models FOLDER] [--against CHECKOUT]``. One process asks many
 points of one chip, as a sweep does: the same again and again, or each with other latencies and
 clocks, other sizes of a pool, or other lanes. Each chip is asked once but where all are the same.
+Python looks for garbage as seldom as in a worker, of a checkout that has such.
 With ``--against``, another checkout answers the same in turn. The last row of a network is the
-length of a compiled one by formulas alone, for chips of other latencies and clocks that are at
-hand: asked for the first time, and again. Networks of MLPerf Tiny are read from ``--models``;
-without it they are left out.
+stage `estimate` of a sweep over lanes, clocks and latencies, in one worker, with a program for each
+number of lanes: asked for the first time, and again. Networks of MLPerf Tiny are read from
+``--models``; without it they are left out.
 """
 
 import argparse
@@ -16,11 +17,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,7 +35,7 @@ from benchmarks.shown import console
 
 HERE = Path(__file__).resolve().parents[1]
 DIGITS = HERE / "examples" / "01_digits" / "digits_int8.tflite"
-ROUNDS, SECONDS, CHIPS = 3, 4.0, 200
+ROUNDS, SECONDS, CLOCKS = 3, 4.0, 60
 
 Sets = tuple[str, ...]
 
@@ -126,8 +128,8 @@ def main() -> int:
         if not case.network or arguments.models:
             for kind in POINTS:
                 table.add_row(name, kind, *_measure_rates(name, kind, arguments))
-            first, again = formula_rates(case, arguments.models)
-            table.add_row(name, "formulas alone", f"{first:,.0f}, then {again:,.0f}")
+            first, again = stage_rates(case, arguments.models)
+            table.add_row(name, "stage estimate", f"{first:,.0f}, then {again:,.0f}")
     console().print(table)
     return 0
 
@@ -137,6 +139,8 @@ def rate(
 ) -> float:
     """Return how many points a second of the processor get an answer; the first one counts not."""
     network, asked = _network(case, models), points(case)
+    with suppress(ImportError):
+        import_module("atoll.utils.garbage").collect_seldom()
     _estimate(case, network, next(asked))
     begin, count = time.process_time(), 0
     for sets in asked:
@@ -147,21 +151,37 @@ def rate(
     return count / (time.process_time() - begin)
 
 
-def formula_rates(case: Case, models: Path | None) -> tuple[float, float]:
-    """Return how often a second a compiled network is costed, with formulas asked first and again.
+def stage_rates(case: Case, models: Path | None) -> tuple[float, float]:
+    """Return how often a second the stage `estimate` answers, first and then again.
 
-    Nothing is loaded or compiled meanwhile.
+    The first point of each number of lanes, which makes the program of the others, counts not.
     """
-    from atoll.driver.compiled import cost_of
-    from atoll.driver.pipeline import compile_file
+    from atoll.utils.garbage import collect_seldom
+    from atoll_sweep.api import sweep_of
+    from atoll_sweep.asker import Asker
+    from atoll_sweep.question import question_of
 
-    cost = cost_of(compile_file(load_soc(case.soc, case.sets), _network(case, models)))
-    chips = [load_soc(case.soc, sets) for sets in islice(_speeds(case), CHIPS)]
+    axes = {
+        f"devices.{case.engine}.params.output_lanes": [4, 8],
+        f"devices.{case.engine}.clock": [f"{clock} MHz" for clock in range(40, 40 + CLOCKS)],
+        f"memories.{case.memory}.read_latency": [*range(1, 9)],
+        **{key: [value] for key, _, value in (each.partition("=") for each in case.sets)},
+    }
+    asked = {
+        **{"sweep": "points", "version": 1, "soc": case.soc, "axes": axes},
+        **{"networks": [str(_network(case, models))], "stages": {"estimate": "all"}},
+    }
+    asker = Asker(question_of(sweep_of(asked, HERE), {}))
+    collect_seldom()
+    numbers = range(2 * CLOCKS * 8)
+    for number in (numbers[0], numbers[len(numbers) // 2]):
+        asker.answer(number, "estimate")
     rates = []
     for _ in range(2):
         begin = time.process_time()
-        lengths = [replace(cost, soc=chip).length for chip in chips]
-        rates.append(len(lengths) / (time.process_time() - begin))
+        rows = [asker.answer(number, "estimate") for number in numbers]
+        rates.append(len(rows) / (time.process_time() - begin))
+        assert all(row["status"] == "ok" for row in rows)
     return rates[0], rates[1]
 
 

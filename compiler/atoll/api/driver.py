@@ -83,10 +83,10 @@ def estimated_basis(compiled: Compiled) -> str:
     graph, soc, on_engines = compiled.graph, compiled.soc, set[tuple[str, ...]]()
     sources = [driver_source(soc).basis]
     for op in graph.operators:
-        if op.devices not in on_engines:
+        if (devices := op.devices) not in on_engines:
             sources.append(basis_of_operator(op, graph, soc))
-        if not isinstance(soc.device(op.device), Cpu):
-            on_engines.add(op.devices)
+            if not isinstance(soc.device(op.device), Cpu):
+                on_engines.add(devices)
     return joint_basis(sources)
 
 

@@ -2,7 +2,7 @@
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from atoll.cost.counted import (
@@ -30,7 +30,7 @@ from atoll.cost.data.picorv32 import (
 )
 from atoll.cost.kernel_runs import runs_of
 from atoll.cost.measured_targets import times_of
-from atoll.cost.spent import Spent, of_host
+from atoll.cost.spent import BOTH_ENDS, HostEnds, Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
@@ -102,7 +102,9 @@ class CoreCost:
             cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
 
-    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+    def predict(
+        self, op: Operator, graph: Graph, commands: int = 0, ends: HostEnds = BOTH_ENDS
+    ) -> Spent:
         """Predict as a `DeviceCost`."""
         return Spent(cycles=self.cycles(op, graph), bound=Bound.CORE)
 
@@ -231,11 +233,8 @@ def _first_equal(facts: Alike) -> Alike:
     return facts
 
 
-def _question(cost: CoreCost, op: Operator, graph: Graph) -> Alike:
-    known = graph.by_name
-    tensors = tuple([known[name] for name in (*op.reads, *op.outputs)])
-    pools = tuple([each.pools for each in tensors])
-    return Alike((op.name, op.inputs, pools, cost.facts), op, tensors)
+def _question(cost: CoreCost, op: Operator, graph: Graph) -> Hashable:
+    return graph.key_of(op), cost.facts
 
 
 @remember(_question, most=ANSWERS_AT_HAND)

@@ -3,7 +3,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -36,7 +36,7 @@ from atoll.ops.registry import kind_of
 from atoll.resolve.core_instances import spec_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.specs import CoreSpec, InstructionCache, Timing
-from atoll.utils.remember import Alike, remember
+from atoll.utils.remember import remember
 
 CLASSES: tuple[str, ...] = get_args(CycleClass)
 INSTRUCTIONS = tuple(float(name not in EXTRAS) for name in CLASSES)
@@ -218,9 +218,8 @@ def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     return _weigh(op, graph, core, INSTRUCTIONS)
 
 
-def _share_key(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Alike:
-    kernel = _kernel(op, graph, core.arithmetic)
-    return Alike((kernel.sign, core.instructions.name, loop), *kernel.values)
+def _share_key(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Hashable:
+    return _kernel(op, graph, core.arithmetic), core.instructions.name, loop
 
 
 @remember(_share_key, most=KERNELS_AT_HAND)
@@ -390,9 +389,8 @@ def _kernel_counts(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]
     return found if found.keys() <= _counts_of(core).keys() else {}
 
 
-def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Alike:
-    tensors = tuple(map(graph.tensor, filter(None, (*op.inputs, *op.outputs))))
-    return Alike((op.name, arithmetic), op, tensors)
+def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Hashable:
+    return graph.key_of(op), arithmetic
 
 
 @remember(_kernel, most=KERNELS_AT_HAND)

@@ -14,13 +14,15 @@ from atoll.cost.data.picorv32 import (
     CROSSING_ENGINE_CYCLES,
     FINISH_CYCLES,
     FURTHER_CYCLES,
+    GOES_ON_CYCLES,
     LEAST_CYCLES,
+    LINK_BYTES,
     MOVE_CYCLES,
     START_CYCLES,
     TURN_CYCLES,
     WORD_CYCLES,
 )
-from atoll.cost.spent import Spent, of_host
+from atoll.cost.spent import BOTH_ENDS, HostEnds, Spent, of_host
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
@@ -28,11 +30,11 @@ from atoll.plugins.loading import Part, is_own
 from atoll.program.effort import effort_of
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_engine
+from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_device, once_per_engine
 from atoll.utils.remember import Alike, remember
 
-ANSWERS_AT_HAND = 8192
-"""What emitters said of operators, that a process keeps with these."""
+FACTS_AT_HAND, ANSWERS_AT_HAND = 256, 8192
+"""What estimates on engines rest on, and what emitters said of operators, that a process keeps."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,23 @@ class EngineCost:
     def _crossing(self) -> int:
         return crossing_cycles(self.engine, self.soc)
 
-    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+    def predict(
+        self, op: Operator, graph: Graph, commands: int = 0, ends: HostEnds = BOTH_ENDS
+    ) -> Spent:
         """Predict as a `DeviceCost`."""
         driving = self._drive_cycles(op, graph)
         busy = busy_at_hand(op, graph, self.engine, commands)
         working = of_host(busy.cycles, self.engine, self.soc)
-        cycles = self._with_host(working, driving)
-        bound = Bound.DRIVER if driving > working else busy.bound
+        if ends == BOTH_ENDS:
+            cycles = self._with_host(working, driving)
+        else:
+            (started, heard), (start, finish, _) = ends, self._driver
+            cycles = working + (start + self._crossing if started else 0)
+            cycles += finish if heard else goes_on_cycles(self.engine, self.soc)
         if cycles >= 2 * max(working, driving):
             bound = Bound.START
+        else:
+            bound = Bound.DRIVER if driving > working else busy.bound
         return Spent(cycles=cycles, bound=bound, busy=busy)
 
     def _drive_cycles(self, op: Operator, graph: Graph) -> int:
@@ -92,6 +102,14 @@ def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
     return start, finish, drive_cycles(LEAST_CYCLES + further, host, soc)
 
 
+@once_per_device
+def goes_on_cycles(engine: Engine, soc: ResolvedSoc) -> int:
+    """Return what an engine takes for the command that goes on with another list."""
+    width = min(engine.params.get("data_bytes", LINK_BYTES), engine.constants_width or LINK_BYTES)
+    fetching = engine.constants_latency + -(-LINK_BYTES // width)
+    return of_host(GOES_ON_CYCLES + fetching, engine, soc)
+
+
 def crossing_cycles(engine: Engine, soc: ResolvedSoc) -> int:
     """Return the cycles of the host for crossings between its clock and that of an engine."""
     if engine.clock == soc.host_cpu.clock:
@@ -107,24 +125,29 @@ def busy_cycles(
 
 
 @once_per_engine
-def _facts_of(engine: Engine) -> Hashable:
+def _facts_of(engine: Engine) -> Alike | None:
     """Return what Atoll's own emitters estimate by, None of an engine with another one.
 
     Theirs depend on the engine, an operator and its operands; others' on whatever they look at.
     """
     if not is_own(engine.spec.emitter):
         return None
-    reads = engine.constants_width, engine.constants_latency, engine.constants_wait
-    pools = (engine.bus_cycles, engine.workspace_width, *engine.pool_memories.items())
-    params = tuple(engine.params.items())
-    return Alike((engine.spec.emitter, engine.name, params, reads, pools), engine.spec)
+    reads = engine.constants_width, engine.constants_wait
+    pools = engine.bus_cycles, engine.workspace_width, engine.pool_memories
+    speeds = engine.constants_latency, engine.bus_cycles.as_integer_ratio()
+    sign = engine.name, *engine.params.items(), *speeds
+    return _first_equal(Alike(sign, engine.spec, reads, pools))
 
 
-def _question(op: Operator, graph: Graph, engine: Engine, commands: int) -> Alike | None:
-    if (facts := _facts_of(engine)) is None:
-        return None
-    tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
-    return Alike((op.name, commands, facts), op, tensors)
+@remember(lambda facts: facts, most=FACTS_AT_HAND)
+def _first_equal(facts: Alike) -> Alike:
+    """Return the first of equal facts, which compares with itself at once."""
+    return facts
+
+
+def _question(op: Operator, graph: Graph, engine: Engine, commands: int) -> Hashable:
+    facts = _facts_of(engine)
+    return None if facts is None else (graph.key_of(op), facts, commands)
 
 
 @remember(_question, most=ANSWERS_AT_HAND)

@@ -7,7 +7,15 @@ from itertools import pairwise
 from atoll.cost.constants import copied_pools, reader_from
 from atoll.cost.lists import joint_saving
 from atoll.cost.operators import cost_on
-from atoll.cost.spent import FEWEST, USUAL_POOLS, DeviceCost, Spent
+from atoll.cost.spent import (
+    BOTH_ENDS,
+    FEWEST,
+    NO_LISTS,
+    USUAL_POOLS,
+    DeviceCost,
+    HostEnds,
+    Spent,
+)
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import ResolvedSoc
 
@@ -39,11 +47,12 @@ def cost_by_operator(
     soc: ResolvedSoc,
     commands: Mapping[str, int] = FEWEST,
     constants: Mapping[str, str] = USUAL_POOLS,
-) -> Mapping[str, Spent]:
-    """Predict as `cycles_of`, and say what decides."""
+    ends: Mapping[str, HostEnds] = NO_LISTS,
+) -> dict[str, Spent]:
+    """Predict as `cycles_of`, and say what decides; `ends` are those of operators in lists."""
     costs = _costs(graph, soc, constants)
     return {
-        op.name: cost.predict(op, graph, commands.get(op.name, 0))
+        op.name: cost.predict(op, graph, commands.get(op.name, 0), ends.get(op.name, BOTH_ENDS))
         for op, cost in zip(graph.operators, costs, strict=True)
     }
 

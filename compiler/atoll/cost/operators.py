@@ -4,12 +4,10 @@
 from dataclasses import field
 
 from atoll.cost.bands import (
-    NO_PARTS,
     Band,
     Parts,
     Pessimistic,
     Source,
-    add_parts,
     joint_band,
     pessimistic,
 )
@@ -129,5 +127,8 @@ def parts_of(
     """
     assert isinstance(device, Cpu | Engine)
     own = min(own, cycles)
-    host = {driver_source(soc): cycles - own} if cycles > own else NO_PARTS
-    return add_parts({source_of_operator(op, graph, device, soc, lines): own}, host)
+    found = {source_of_operator(op, graph, device, soc, lines): own}
+    if cycles > own:
+        host = driver_source(soc)
+        found[host] = found.get(host, 0) + cycles - own
+    return found

@@ -8,8 +8,8 @@ from functools import cached_property
 from atoll.cost.copies import moving_cycles
 from atoll.cost.data.assumed import CORE_PIECE_CYCLES, ENGINE_PIECE_CYCLES, LISTS_OF_COPY
 from atoll.cost.data.picorv32 import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
-from atoll.cost.engines import busy_at_hand, driver_cycles
-from atoll.cost.lists import goes_on_cycles, joint_saving
+from atoll.cost.engines import busy_at_hand, driver_cycles, goes_on_cycles
+from atoll.cost.lists import joint_saving
 from atoll.cost.operators import compute_cycles
 from atoll.cost.spent import of_host
 from atoll.ir.busy import Bound

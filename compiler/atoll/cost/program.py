@@ -10,7 +10,6 @@ from atoll.cost.basis import basis_of_operator
 from atoll.cost.contention import Work, turns, work_of
 from atoll.cost.data_lines import OperatorLines, line_cycles, lines_by_operator, stores_through
 from atoll.cost.kernel_runs import runs_of_placed
-from atoll.cost.lists import in_list
 from atoll.cost.maintenance import maintenance_cycles
 from atoll.cost.network import cost_by_operator
 from atoll.cost.operators import parts_of
@@ -23,7 +22,7 @@ from atoll.ir.maintenance import Maintenance
 from atoll.ir.statements import PrimFunc
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
 from atoll.records import dataclass
-from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +65,13 @@ class ProgramCost:
     def spent(self) -> Mapping[str, Spent]:
         """What each operator takes on its device, by name."""
         counts = command_counts(step for together in self.lists for step in together)
-        found = dict(cost_by_operator(self.graph, self.soc, counts, self.homes))
-        for first, *further in self.lists:
-            for step in (first, *further) if further else ():
-                engine = self.soc.device(step.device)
-                assert isinstance(engine, Engine)
-                found[step.operator] = in_list(
-                    found[step.operator],
-                    engine,
-                    self.soc,
-                    first=step is first,
-                    last=step is further[-1],
-                )
+        ends = {
+            step.operator: (step is together[0], step is together[-1])
+            for together in self.lists
+            for step in together
+            if len(together) > 1
+        }
+        found = cost_by_operator(self.graph, self.soc, counts, self.homes, ends)
         for name, lines in self.lines.items():
             core = self.soc.device(self._placed[name].device)
             assert isinstance(core, Cpu)

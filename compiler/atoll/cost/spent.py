@@ -13,6 +13,14 @@ from atoll.resolve.soc import Device, ResolvedSoc
 FEWEST: Mapping[str, int] = MappingProxyType({})
 USUAL_POOLS: Mapping[str, str] = MappingProxyType({})
 
+HostEnds = tuple[bool, bool]
+"""Whether the host starts an operator, and whether it hears of its end; if not, its engine comes to
+it, or goes on, by itself.
+"""
+
+BOTH_ENDS: HostEnds = True, True
+NO_LISTS: Mapping[str, HostEnds] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
@@ -38,8 +46,10 @@ class DeviceCost(Protocol):
         `commands` is how many commands an engine takes for it, 0 for as few as possible.
         """
 
-    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
-        """Predict as `cycles`, and say what decides."""
+    def predict(
+        self, op: Operator, graph: Graph, commands: int = 0, ends: HostEnds = BOTH_ENDS
+    ) -> Spent:
+        """Predict as `cycles`, by who starts and ends it, and say what decides."""
 
 
 def of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:

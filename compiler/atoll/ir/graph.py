@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.layouts import Layout
 from atoll.records import dataclass
+from atoll.utils.remember import Alike
 
 ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4, "bool": 1}
 
@@ -254,6 +255,19 @@ class Graph:
     def tensor(self, name: str) -> Tensor:
         """Look a tensor up by name."""
         return self.by_name[name]
+
+    @cached_property
+    def _keys(self) -> dict[str, Alike]:
+        return {}
+
+    def key_of(self, op: Operator) -> Alike:
+        """Return an operator and its tensors, as a key of what depends on no more of the graph."""
+        found = self._keys.get(op.name)
+        if found is None or found.values[0] is not op:
+            tensors = tuple(map(self.by_name.__getitem__, (*op.reads, *op.outputs)))
+            sign = op.name, op.inputs, *(each.pools for each in tensors)
+            found = self._keys[op.name] = Alike(sign, op, tensors)
+        return found
 
     @cached_property
     def states(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ Methods = Mapping[str, Sequence[str]]
 """The methods that an object must have, and the names of what each takes."""
 
 
+@lru_cache(maxsize=256)
 def is_own(entry: str) -> bool:
     """Tell whether ``module:Attribute`` is of Atoll itself."""
     return entry.partition(":")[0].partition(".")[0] in _OWN

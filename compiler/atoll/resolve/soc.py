@@ -312,7 +312,9 @@ def once_per_device(
 
     @wraps(function)
     def finding(device: DeviceOf, soc: ResolvedSoc) -> Found:
-        key = Alike((function, device.name), device)
+        key: Hashable = function, device.name
+        if soc._devices.get(device.name) is not device:
+            key = Alike(key, device)
         if key not in soc.known:
             soc.known[key] = function(device, soc)
         found: Found = soc.known[key]

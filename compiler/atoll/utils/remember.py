@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What pure functions of frozen values returned, at hand for the same values."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
 from threading import Lock
@@ -27,7 +28,7 @@ def remember(
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
-        known: dict[Hashable, Result] = {}
+        known = OrderedDict[Hashable, Result]()
         _TABLES.append(known)
 
         @wraps(function)
@@ -38,7 +39,7 @@ def remember(
                 found = function(*arguments)
                 with _LOCK:
                     if len(known) >= most:
-                        known.pop(next(iter(known), None), None)
+                        known.popitem(last=False)
                     if wanted is not None:
                         known[wanted] = found
             return found

@@ -19,7 +19,7 @@ from atoll_sim.engines.reef.cycles import effort_of, sets_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
-from atoll_sim.engines.reef.places import Place, Places, port_of
+from atoll_sim.engines.reef.places import Place, port_of
 from atoll_sim.engines.reef.strips import Strips, strips_of
 
 SPEC = AcceleratorSpec(
@@ -261,9 +261,9 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
     near = Place(Fraction(device.params["data_bytes"]))
-    assert effort_of(
-        sets_of(geometry, device), 0, Places(port_of(device), near, near)
-    ).cycles == pytest.approx(measured, rel=0.12)
+    port = port_of(device)
+    effort = effort_of(sets_of(geometry, device), 0, port, port.between(near, near))
+    assert effort.cycles == pytest.approx(measured, rel=0.12)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,8 @@ def test_p1_estimates_count_each_turn_of_the_port_to_another_memory(
         depthwise=depthwise,
         lines=depthwise,
     )
-    effort = effort_of(sets_of(shape, device), 1, Places(port_of(device), *places))
+    port = port_of(device)
+    effort = effort_of(sets_of(shape, device), 1, port, port.between(*places))
     assert effort.cycles == pytest.approx(measured, rel=0.1)
 
 

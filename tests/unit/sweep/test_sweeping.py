@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,28 @@ def test_a_row_says_what_plan_and_estimate_say() -> None:
         band = found.to_json()["cycles"]["band"]
         assert row["cycles_low"] == round(found.estimated_cycles * (1 - band["low"]))
         assert row["energy_pj"] is None, "lagoon states none"
+
+
+def test_estimates_of_speeds_asked_in_turn_are_those_of_a_fresh_process() -> None:
+    """Those with other constants share what the engine does beside them, others must not."""
+    axes: dict[str, list[object]] = {
+        "devices.npu.params.output_lanes": [4, 8],
+        "devices.npu.clock": ["50 MHz", "100 MHz"],
+        "memories.flash.read_latency": [1, 6],
+        "memories.sram.read_latency": [1, 3],
+    }
+    asker = Asker(question_of(asked(axes=axes, stages={"estimate": "all"}), {}))
+    forget()
+    rows = [asker.answer(point, "estimate") for point in (*range(16), *reversed(range(16)))]
+    assert rows[:16] == rows[:15:-1]
+    assert len({row["cycles"] for row in rows}) == 16
+    for values in product(*axes.values()):
+        chip = atoll.load_soc("lagoon", overrides=dict(zip(axes, values, strict=True)))
+        first = {key: each[0] for key, each in [*axes.items()][1:]}
+        made = atoll.compile(chip.with_(first), DIGITS)
+        forget()
+        found = atoll.estimate(made, soc=chip).network
+        assert found.estimated_cycles == rows.pop(0)["cycles"]
 
 
 def test_rows_do_not_depend_on_the_order_in_which_points_are_asked() -> None:

@@ -4,8 +4,6 @@
 from fractions import Fraction
 from functools import lru_cache
 
-from atoll.resolve.soc import Engine
-
 SYNCHRONISED = Fraction(5, 2)
 """Cycles until what enters a queue between two clocks is seen on its other side, of that side."""
 
@@ -23,9 +21,12 @@ def beat_cycles(size: int, width: Fraction, bus_cycles: Fraction) -> Fraction:
     return max(Fraction(1), -(-size // (width * bus_cycles)) * bus_cycles)
 
 
-def crossing_cycles(engine: Engine) -> float:
-    """Return what requests and their answers take longer between two clocks, 0 if there is one."""
-    return _crossing_cycles(*engine.bus_cycles.as_integer_ratio())
+def crossing_cycles(bus_cycles: Fraction) -> float:
+    """Return what requests and their answers take longer between two clocks, 0 if there is one.
+
+    `bus_cycles` are those of the engine in one of the bus.
+    """
+    return _crossing_cycles(*bus_cycles.as_integer_ratio())
 
 
 @lru_cache(maxsize=1024)

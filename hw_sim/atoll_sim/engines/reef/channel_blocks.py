@@ -90,7 +90,7 @@ def moving_of(members: list[Block], written: float, ahead: float, places: Places
     reading, read, writing = members[0].reading, members[0].work.read_beats, 0.0
     for each in members:
         writing += each.writing
-    if not places.port.takes_turns:
+    if not places.takes_turns:
         return Moving(reading, max(reading, writing), 0.0)
     answered = places.written.waiting(writing / written)
     if not places.change:
@@ -105,7 +105,7 @@ def moving_of(members: list[Block], written: float, ahead: float, places: Places
 
 def blocks_of(works: Mapping[int, Work], pixels: int, places: Places) -> Mapping[int, Block]:
     """Return what blocks of so many pixels take of the memories."""
-    reading, written, port = places.reading, places.written, places.port.size
+    reading, written, port = places.reading, places.written, places.size
     return {
         width: Block(
             work,

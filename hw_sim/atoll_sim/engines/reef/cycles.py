@@ -42,6 +42,8 @@ DENSE_DELAY, TAPS_DELAY, LINES_DELAY = 11, 8, 14
 """From a beat's request until what is made of it asks to be written, of a memory that answers in a
 cycle: of a convolution, single taps, and lines. The gap between two sets has made up for some of
 that of taps."""
+FLOWS_AT_HAND = 4096
+"""Operators at places, of which a process keeps what does not depend on constants."""
 
 
 class Effort(NamedTuple):
@@ -58,6 +60,20 @@ class Effort(NamedTuple):
     read_bytes: int
     weight_bytes: int
     parameter_bytes: int
+
+
+class _Flow(NamedTuple):
+    """What an operator takes beside its constants.
+
+    Attributes:
+        pixels: of each of its sets that are alike.
+        reading: cycles of the port for a sample.
+        writing: likewise.
+    """
+
+    pixels: list[Pixels]
+    reading: float
+    writing: float
 
 
 class _Set(NamedTuple):
@@ -238,16 +254,16 @@ def sets_of(shape: Geometry, npu: Engine) -> Sets:
     return Sets(shape, npu)
 
 
-def effort_of(sets: Sets, commands: int, places: Places) -> Effort:
+def effort_of(sets: Sets, commands: int, port: Port, places: Places) -> Effort:
     """Return as `_effort_of`, at hand for operators that are alike."""
-    known, key = places.port.known, (sets, commands, places)
+    known, key = port.known, (sets, commands, places)
     if key not in known:
-        known[key] = _effort_of(sets, commands, places)
+        known[key] = _effort_of(sets, commands, port, places)
     found: Effort = known[key]
     return found
 
 
-def _effort_of(sets: Sets, commands: int, places: Places) -> Effort:
+def _effort_of(sets: Sets, commands: int, port: Port, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -259,39 +275,33 @@ def _effort_of(sets: Sets, commands: int, places: Places) -> Effort:
     Args:
         sets: of the operator.
         commands: that it takes, 0 for one for each sample.
+        port: that reads its constants.
         places: of the activations.
     """
-    samples, port, blocks, count = sets.shape.samples, places.port, sets.blocks, sets.pixels
+    samples, blocks, count = sets.shape.samples, sets.blocks, sets.pixels
     once, each_pixel = _loading_cycles(sets, port)
     again, fetching = max(samples, commands), port.fetch_cycles
-    known = blocks_of(sets.works, count, places)
+    flow, turns = _flow_of(sets, again, places), (port.turn(places.read), port.turn(places.written))
     repeated = samples * count if each_pixel else again
     loading = blocks * (again * once + repeated * each_pixel)
     cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
     cycles += again * (sets.fill_cycles + len(sets.widths[0]) * once)
     computing = 0
-    for each in sets.alike:
-        members = [known[width] for width in each.widths]
+    for each, pixels in zip(sets.alike, flow.pixels, strict=True):
         if each.coming and sets.ahead:
-            pixels = _pixels(members, each, sets, samples / again, places)
-            constants = Constants(each.coming * once, each.beats, each.bursts, port.asking)
-            taken = beside(pixels, constants)
+            coming = each.coming * once, each.beats, each.bursts, port.asking
+            taken = beside(pixels, Constants(*coming, *turns))
         else:
-            ahead = _ahead(sets, members[0], places)
-            moving = moving_of(members, each.written, ahead, places)
-            taken = samples / again * max(each.computing, moving.cycles)
-            taken += each.coming * once + DRAIN_CYCLES * bool(each.coming)
-        weights = samples * count * each_pixel * len(members)
+            taken = pixels.working + (each.coming * once + DRAIN_CYCLES * bool(each.coming))
+        weights = samples * count * each_pixel * len(each.widths)
         cycles += each.number * (ceil(again * taken) + weights)
         computing += each.number * each.computing
-    reading = sum(known[widths[0]].reading for widths in sets.widths)
-    writing = sum(known[width].writing for widths in sets.widths for width in widths)
     return Effort(
         cycles=cycles,
         parts={
             Bound.COMPUTE: samples * computing,
-            Bound.READ: ceil(samples * reading),
-            Bound.WRITE: ceil(samples * writing),
+            Bound.READ: ceil(samples * flow.reading),
+            Bound.WRITE: ceil(samples * flow.writing),
             Bound.WEIGHTS: loading,
         },
         read_bytes=ceil(samples * sets.read_beats) * port.size,
@@ -310,13 +320,25 @@ def _ahead(sets: Sets, block: Block, places: Places) -> float:
     return min(room, beats)
 
 
-def _pixels(members: list[Block], of: _Set, sets: Sets, share: float, places: Places) -> Pixels:
+@remember(lambda *given: given, most=FLOWS_AT_HAND)
+def _flow_of(sets: Sets, again: int, places: Places) -> _Flow:
+    """Return what an operator takes beside its constants, wherever these are."""
+    known, share = blocks_of(sets.works, sets.pixels, places), sets.shape.samples / again
+    return _Flow(
+        pixels=[_pixels(known, each, sets, share, places) for each in sets.alike],
+        reading=sum(known[widths[0]].reading for widths in sets.widths),
+        writing=sum(known[width].writing for widths in sets.widths for width in widths),
+    )
+
+
+def _pixels(
+    known: Mapping[int, Block], of: _Set, sets: Sets, share: float, places: Places
+) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
-    block, written = members[0], of.written
-    work, ahead = block.work, _ahead(sets, block, places) if of.first else 0.0
+    members, written = [known[width] for width in of.widths], of.written
+    block, alone = members[0], of.first or not (of.coming and sets.ahead)
+    work, ahead = block.work, _ahead(sets, block, places) if alone else 0.0
     moving = moving_of(members, written, ahead, places)
-    changed = max(0.0, 1 - moving.alone / of.beats)
-    aside = places.aside and max(0.0, places.aside - changed * places.change)
     filled = sets.most_filled * work.run
     return Pixels(
         computing=share * of.computing,
@@ -332,8 +354,8 @@ def _pixels(members: list[Block], of: _Set, sets: Sets, share: float, places: Pl
         kept=sets.kept_pixels * work.run,
         tail=sets.tail,
         first=of.first,
-        turn=places.turn,
-        aside=aside,
+        alone=moving.alone,
+        change=places.change,
     )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands for the reef accelerator: each operator goes to the family of commands that takes it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 from atoll.ir.busy import Busy
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.resolve.soc import Engine, once_per_engine
-from atoll.utils.remember import Alike, remember
+from atoll.utils.remember import remember
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.engines.reef.descriptor import Link
 from atoll_sim.engines.reef.elements import Elements
@@ -80,13 +80,9 @@ def _family(op: Operator, graph: Graph, npu: Engine) -> Family:
     return next(each for each in FAMILIES if each.takes(op, graph))(op, graph, npu)
 
 
-def _tensors(op: Operator, graph: Graph) -> tuple[Tensor, ...]:
-    return tuple(filter(None, (*graph.operands(op), *graph.results(op))))
-
-
-def _key(op: Operator, graph: Graph, npu: Engine) -> Alike:
+def _key(op: Operator, graph: Graph, npu: Engine) -> Hashable:
     """Return all that `Family.busy` depends on but the port: values of axes and pools, too."""
-    return Alike((op.name, _params(npu)), op, _tensors(op, graph))
+    return graph.key_of(op), _params(npu)
 
 
 @once_per_engine
@@ -97,5 +93,6 @@ def _params(npu: Engine) -> tuple[tuple[str, int], ...]:
 @remember(_key, most=4096)
 def _at_any_speed(op: Operator, graph: Graph, npu: Engine) -> Family:
     """Return the family of an operator, without the rest of its graph."""
-    alone = Graph(op.name, _tensors(op, graph), (op,), op.inputs, op.outputs)
+    tensors = tuple(filter(None, (*graph.operands(op), *graph.results(op))))
+    alone = Graph(op.name, tensors, (op,), op.inputs, op.outputs)
     return _family(op, alone, npu)

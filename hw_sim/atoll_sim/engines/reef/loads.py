@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reef's constants take of its port, alone and beside the pixels of the set before."""
 
+from functools import cached_property
 from typing import NamedTuple
 
+from atoll.records import dataclass
 from atoll_sim.engines.reef.places import BEATS_UNDER_WAY
 
 BURST_BEATS, QUEUE_BEATS, QUEUE_RUNS = 16, 32, 16
@@ -27,16 +29,48 @@ class Constants(NamedTuple):
         beats: of the port.
         bursts: that bring them.
         asking: cycles in which the port asks for a beat, without a wait for its answer.
+        turn: cycles that the port loses when it turns from pixels to constants, and back.
+        aside: likewise, from constants to a beat that is written, and back.
     """
 
     cycles: int
     beats: int
     bursts: int
     asking: float
+    turn: int
+    aside: int
 
 
-class Pixels(NamedTuple):
-    """What the pixels of a set take, for one command.
+class Row(NamedTuple):
+    """Pixels that are read in a row, until constants come.
+
+    Attributes:
+        beats: that are read.
+        reading: cycles in which they are.
+        delay: cycles from the first beat's request until what is made of it asks to be written.
+        gap: cycles from one pixel that is made of them to the next.
+        pixels: that are made of them.
+        whole: it ends with one of them, so that all rows begin alike.
+        made: beats of each of them.
+    """
+
+    beats: float
+    reading: float
+    delay: float
+    gap: float
+    pixels: float
+    whole: bool
+    made: float
+
+    def pixels_at(self, cycle: float) -> float:
+        """Return how many pixels are made by then."""
+        many = max(0.0, (cycle - self.delay) / self.gap)
+        return min(self.pixels, many // 1 if self.whole else many)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pixels:
+    """What the pixels of a set take, for one command, wherever constants are.
 
     Attributes:
         computing: cycles of array and requantisers.
@@ -44,6 +78,7 @@ class Pixels(NamedTuple):
         reading: likewise, for what is read.
         read: beats.
         written: likewise.
+        alone: of these, those that follow each other, with none between them that is read.
         run: beats that are read in a row.
         pixels: of the output.
         step: beats that are read from one of these to the next.
@@ -52,8 +87,7 @@ class Pixels(NamedTuple):
         kept: beats that are kept on chip beside the queue, as lines.
         tail: cycles at its end in which nothing of the next set is read.
         first: of its command.
-        turn: cycles that the port loses when it turns from pixels to constants, and back.
-        aside: likewise, from constants to a beat that is written, and back.
+        change: cycles from where they are read to where they are written, and back.
     """
 
     computing: float
@@ -61,6 +95,7 @@ class Pixels(NamedTuple):
     reading: float
     read: float
     written: float
+    alone: float
     run: float
     pixels: float
     step: float
@@ -69,8 +104,60 @@ class Pixels(NamedTuple):
     kept: float
     tail: int
     first: bool
-    turn: float
-    aside: float
+    change: int
+
+    @cached_property
+    def working(self) -> float:
+        """Cycles without any constants."""
+        return max(self.computing, self.moving)
+
+    @cached_property
+    def paces(self) -> tuple[float, float]:
+        """Cycles in which the array takes a beat, and those in which one is read.
+
+        This is while there is room for pixels: the port reads whenever nothing is to be written,
+        and otherwise every other beat.
+        """
+        reading, writing = self.reading / self.read, (self.moving - self.reading) / self.read
+        most = reading + writing * self.read / self.written
+        pace = max(self.working, most * self.written) / self.read
+        return pace, min(most, reading / (1 - writing / pace))
+
+    @cached_property
+    def row(self) -> Row:
+        """Those that are read in a row."""
+        (pace, comes), delay, read = self.paces, self.delay, self.read
+        gap = self.step * pace
+        alone = delay + (0 if self.kept else gap)
+        beats = self.beats_of_row(alone)
+        reading = beats * self.reading / read
+        if reading > alone:
+            reading = alone + (reading - alone) * comes * read / self.reading
+        count = beats * self.pixels / read
+        whole = abs(count - round(count)) < _NEAR
+        return Row(beats, reading, delay, gap, count, whole, self.written / self.pixels)
+
+    def beats_of_row(self, alone: float) -> float:
+        """Return the beats that are read until the queue has no room for another burst.
+
+        A burst is asked for when the one before the last is read; so two are ahead of the array. It
+        begins with an empty queue. In the first cycles, `alone`, nothing is written yet.
+        """
+        (pace, comes), run, read = self.paces, self.run, self.reading / self.read
+        room = min(QUEUE_BEATS, QUEUE_RUNS * run) + self.kept
+        unit, ahead, least, more = run, 2 * run, run * max(1, room // run), 0.0
+        if run > 2 * BURST_BEATS:
+            unit, ahead, least = BURST_BEATS, 2 * BURST_BEATS, run / (run // (2 * BURST_BEATS))
+        elif run > BURST_BEATS:
+            ahead, least, more, room = run - BURST_BEATS, run, run, room - BURST_BEATS
+        if pace <= comes * (1 + _NEAR):
+            fits = ahead + self.arrival / read <= room
+            return self.read if fits else min(self.read, least)
+        beats = (room - (ahead * read + self.arrival) / pace) / (1 - read / pace)
+        if (beats - ahead) * read > alone:
+            taken = (alone - self.arrival - (ahead + alone / read) * comes) / pace
+            beats = (room + taken) / (1 - comes / pace)
+        return min(self.read, max(least, (beats + more) // unit * unit))
 
 
 def beside(pixels: Pixels, constants: Constants) -> float:
@@ -82,7 +169,7 @@ def beside(pixels: Pixels, constants: Constants) -> float:
     are awaited. Reads and writes take turns beat by beat, so while constants are read, the port
     turns for each beat that the array has to write, up to once between any two of theirs.
     """
-    working = max(pixels.computing, pixels.moving)
+    working = pixels.working
     early = min(EARLY_BURSTS, constants.bursts) if pixels.first else 0
     before = constants.cycles * early / constants.bursts
     lost = _loss(pixels, constants, constants.bursts - early) if constants.bursts > early else 0.0
@@ -96,61 +183,47 @@ def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
     Bursts alternate with rows of pixels as long as there are some; the others are read one after
     the other, before the pixels of the next set.
     """
-    _, moving, reading, beats_read, written, _, made_pixels, step, delay, *_ = pixels
-    asking, turn, slow = constants.asking, pixels.turn, pixels.aside
+    row, read, written = pixels.row, pixels.read, pixels.written
+    asking, turn = constants.asking, constants.turn
     each, beat = constants.beats / constants.bursts, constants.cycles / constants.beats
-    pace, comes = _paces(pixels)
-    gap, made = step * pace, written / made_pixels
-    alone = delay + (0 if pixels.kept else gap)
-    row = _row(pixels, pace, comes, alone)
-    read = row * reading / beats_read
-    if read > alone:
-        read = alone + (read - alone) * comes * beats_read / reading
+    aside = max(0.0, constants.aside - max(0.0, 1 - pixels.alone / constants.beats) * pixels.change)
 
-    # What a row makes is written while it is read, and the rest beside constants. Where rows end
-    # with a pixel, all begin alike.
-    count = row * made_pixels / beats_read
-    whole = abs(count - round(count)) < _NEAR
-
-    def pixels_at(cycle: float) -> float:
-        many = max(0.0, (cycle - delay) / gap)
-        return min(count, many // 1 if whole else many)
-
-    done = pixels_at(read)
-    left = (count - done) * made
-    first = delay + (done + 1) * gap - read if whole else min(gap, each * asking) / 2
+    # What a row makes is written while it is read, and the rest beside constants.
+    beats_of_row, done = row.beats, row.pixels_at(row.reading)
+    left = (row.pixels - done) * row.made
+    until = row.delay + (done + 1) * row.gap - row.reading
+    first = until if row.whole else min(row.gap, each * asking) / 2
     later = max(0.0, first - BEATS_UNDER_WAY * beat) / asking
-    asked = min(max(0.0, first) / asking, BEATS_UNDER_WAY + later)
-    most = max(0.0, each - asked)
-    writing = slow + (moving - reading) / written
-    aside = 0.0
+    most = max(0.0, each - min(max(0.0, first) / asking, BEATS_UNDER_WAY + later))
+    writing = aside + (pixels.moving - pixels.reading) / written
+    between = 0.0
     for _ in range(4):
-        end = read + each * beat + aside * writing
-        more = min(most, (pixels_at(end) - done) * made)
-        if more <= aside:
+        end = row.reading + each * beat + between * writing
+        more = min(most, (row.pixels_at(end) - done) * row.made)
+        if more <= between:
             break
-        aside = more
-    if aside >= most and left > most:
+        between = more
+    if between >= most and left > most:
         # The array waits for the port; it goes on at once when pixels come.
-        row = _row(pixels, pace, comes, 0.0)
-        left = min(left, row * written / beats_read)
+        beats_of_row = pixels.beats_of_row(0.0)
+        left = min(left, beats_of_row * written / read)
 
-    rows = min(bursts, beats_read / row)
-    spare = row * (moving - max(pixels.computing, moving)) / beats_read
+    rows = min(bursts, read / beats_of_row)
+    spare = beats_of_row * (pixels.moving - pixels.working) / read
 
     def loss(beats: float, between: float, turning: float) -> float:
         """Return what is lost where beats follow a row, so many are written between them."""
         taken = beat - (beat - asking) * min(1.0, between * each / beats)
         return max(0.0, beats * taken + turning + spare)
 
-    taken = loss(each, aside, turn + slow * aside)
+    taken = loss(each, between, turn + aside * between)
     others = bursts - rows
     if others < _NEAR:
         return rows * taken
     beats = (1 + others) * each
     between = min(beats, left)
-    turning = turn + slow * between
-    if row >= beats_read and bursts <= EARLY_BURSTS and left < beats + turn + TAKE_CYCLES:
+    turning = turn + aside * between
+    if beats_of_row >= read and bursts <= EARLY_BURSTS and left < beats + turn + TAKE_CYCLES:
         # The set has left by then: the constants of two sets come at once, every other set. Of
         # two gaps before pixels are asked for, writes fill what they can.
         turning = (turning + max(0.0, 2 * TAKE_CYCLES - left)) / 2
@@ -160,44 +233,3 @@ def _loss(pixels: Pixels, constants: Constants, bursts: int) -> float:
         early = EARLY_BURSTS * each * beat
         return (ends + early + (bursts - EARLY_BURSTS) * taken) / 2
     return ends
-
-
-def _paces(pixels: Pixels) -> tuple[float, float]:
-    """Return the cycles in which the array takes a beat, and those in which one is read.
-
-    This is while there is room for pixels: the port reads whenever nothing is to be written, and
-    otherwise every other beat.
-    """
-    reading, writing = pixels.reading / pixels.read, (pixels.moving - pixels.reading) / pixels.read
-    most = reading + writing * pixels.read / pixels.written
-    pace = max(pixels.computing, pixels.moving, most * pixels.written) / pixels.read
-    return pace, min(most, reading / (1 - writing / pace))
-
-
-def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
-    """Return the beats that are read until the queue has no room for another burst.
-
-    A burst is asked for when the one before the last is read; so two are ahead of the array. It
-    begins with an empty queue.
-
-    Args:
-        pixels: of the set.
-        pace: cycles in which the array takes a beat.
-        comes: cycles in which a beat is read, while others are written.
-        alone: cycles in which nothing is written yet.
-    """
-    run, read = pixels.run, pixels.reading / pixels.read
-    room = min(QUEUE_BEATS, QUEUE_RUNS * run) + pixels.kept
-    unit, ahead, least, more = run, 2 * run, run * max(1, room // run), 0.0
-    if run > 2 * BURST_BEATS:
-        unit, ahead, least = BURST_BEATS, 2 * BURST_BEATS, run / (run // (2 * BURST_BEATS))
-    elif run > BURST_BEATS:
-        ahead, least, more, room = run - BURST_BEATS, run, run, room - BURST_BEATS
-    if pace <= comes * (1 + _NEAR):
-        fits = ahead + pixels.arrival / read <= room
-        return pixels.read if fits else min(pixels.read, least)
-    beats = (room - (ahead * read + pixels.arrival) / pace) / (1 - read / pace)
-    if (beats - ahead) * read > alone:
-        taken = (alone - pixels.arrival - (ahead + alone / read) * comes) / pace
-        beats = (room + taken) / (1 - comes / pace)
-    return min(pixels.read, max(least, (beats + more) // unit * unit))

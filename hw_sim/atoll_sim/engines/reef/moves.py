@@ -2,6 +2,7 @@
 """Operators on the reef accelerator that move bytes, and those that a table maps one by one."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from math import ceil, gcd, prod
 from struct import Struct
 from typing import ClassVar, NamedTuple
@@ -162,27 +163,35 @@ class Moves(Family):
         A memory that is known moves one beat at a time, of two; otherwise it is taken to write
         while it reads.
         """
-        op, graph, size, moves = self.op, self.graph, port.size, list(self._commands())
-        target = port.place(graph.tensor(op.outputs[0]))
-        width = self.npu.params["input_lanes"] // 2
+        size, tensor = port.size, self.graph.tensor
+        target = port.place(tensor(self.op.outputs[0]))
         parts = {Bound.COMPUTE: 0, Bound.READ: 0, Bound.WRITE: 0}
-        cycles = START_CYCLES + (len(moves) - 1) * NEXT_CYCLES
+        cycles = START_CYCLES + (len(self._work) - 1) * NEXT_CYCLES
         if self._mapped:
             cycles += TABLE_BYTES // size + port.npu.constants_wait
-        for move in moves:
-            computing = move.rows * -(-move.row // width)
-            to = _beats(move.row, move.output, (axis.output for axis in move.axes), size)
-            of = _beats(move.row, move.source, (axis.source for axis in move.axes), size)
-            writing, reading = ceil(ceil(move.rows * to) * target.writing(size)), 0
-            if move.position is not None:
-                source = port.place(graph.tensor(op.inputs[move.position]))
-                reading = ceil(ceil(move.rows * of) * source.reading(size))
-                writing += ceil(move.rows * to) * source.changing(target)
+        for position, computing, to, of in self._work:
+            writing, reading = ceil(to * target.writing(size)), 0
+            if position is not None:
+                source = port.place(tensor(self.op.inputs[position]))
+                reading = ceil(of * source.reading(size))
+                writing += to * source.changing(target)
             moving = reading + writing if port.takes_turns else max(reading, writing)
             cycles += max(computing, moving)
             for bound, value in zip(parts, (computing, reading, writing), strict=True):
                 parts[bound] += value
         return Busy(cycles=cycles, parts=parts)
+
+    @cached_property
+    def _work(self) -> list[tuple[int | None, int, int, int]]:
+        """Of each command, the operand that moves, its steps, and beats written and read."""
+        width, size = self.npu.params["input_lanes"] // 2, self.npu.params["data_bytes"]
+        found = []
+        for move in self._commands():
+            to = _beats(move.row, move.output, (axis.output for axis in move.axes), size)
+            of = _beats(move.row, move.source, (axis.source for axis in move.axes), size)
+            beats = ceil(move.rows * to), ceil(move.rows * of)
+            found.append((move.position, move.rows * -(-move.row // width), *beats))
+        return found
 
     @property
     def _mapped(self) -> bool:

@@ -10,12 +10,16 @@ from typing import Any
 from atoll.ir.graph import Tensor
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine, once_per_engine
+from atoll.utils.remember import remember
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.common.transfers import crossing_cycles
 from atoll_sim.engines.reef.runs import average, beginnings
 
 BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
 """Beats that a port asks for before the first is there; what it takes longer than memory waits."""
+
+PLACES_AT_HAND = 1024
+"""Places at other speeds that a process keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +93,26 @@ class Places:
     """Where the activations of an operator are.
 
     Attributes:
-        port: of the instance.
         read: where its input is.
         written: where its output is.
+        size: bytes of a beat of the port.
+        takes_turns: the port reads or writes at a time: so it is where the memories are known.
     """
 
-    port: "Port"
     read: Place
     written: Place
+    size: int
+    takes_turns: bool
 
     @cached_property
     def reading(self) -> float:
         """Cycles of a beat that is read."""
-        return self.read.reading(self.port.size)
+        return self.read.reading(self.size)
 
     @cached_property
     def reading_alone(self) -> float:
         """Likewise, if it need not wait for its answer."""
-        return self.read.writing(self.port.size)
+        return self.read.writing(self.size)
 
     @cached_property
     def waiting(self) -> float:
@@ -123,17 +129,24 @@ class Places:
         """Cycles beyond the first one until a beat that is read is there."""
         return max(0, self.read.latency - 1) + self.read.crossing
 
-    @cached_property
-    def turn(self) -> int:
-        """Cycles that the port loses when it turns from pixels to constants, and back."""
-        npu = self.port.npu
-        return npu.constants_latency + max(1, self.read.latency) if npu.constants_wait else 0
 
-    @cached_property
-    def aside(self) -> int:
-        """Likewise, from constants to a beat that is written, and back."""
-        npu = self.port.npu
-        return npu.constants_latency + max(1, self.written.latency) if npu.constants_wait else 0
+def _ratios(
+    width: Fraction, memory: str, latency: int, bus_cycles: Fraction
+) -> tuple[Hashable, ...]:
+    """Return the same as ints, whose hashes are soon made."""
+    return width.as_integer_ratio(), memory, latency, bus_cycles.as_integer_ratio()
+
+
+@remember(_ratios, most=PLACES_AT_HAND)
+def place_of(width: Fraction, memory: str, latency: int, bus_cycles: Fraction) -> Place:
+    """Return a place: the same one for the same speeds."""
+    return Place(width, memory, latency, bus_cycles, crossing_cycles(bus_cycles))
+
+
+@remember(lambda *given: given, most=PLACES_AT_HAND)
+def places_of(read: Place, written: Place, size: int, takes_turns: bool) -> Places:
+    """Return two places: the same ones for the same two."""
+    return Places(read, written, size, takes_turns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,12 +180,22 @@ class Port:
     @cached_property
     def crossing(self) -> float:
         """Cycles that an answer takes longer from another clock."""
-        return crossing_cycles(self.npu)
+        return crossing_cycles(self.npu.bus_cycles)
 
     @cached_property
     def takes_turns(self) -> bool:
         """Whether it reads or writes at a time: so it is where the memories are known."""
         return bool(self.npu.workspace_width)
+
+    @cached_property
+    def answer_cycles(self) -> float:
+        """Cycles until a beat of constants is there."""
+        return self.npu.constants_latency + RETURN_CYCLES + self.crossing
+
+    def turn(self, place: Place) -> int:
+        """Return the cycles lost on the way from a place to constants and back."""
+        npu = self.npu
+        return npu.constants_latency + max(1, place.latency) if npu.constants_wait else 0
 
     @cached_property
     def fetch_cycles(self) -> int:
@@ -184,10 +207,9 @@ class Port:
 
         So many beats at most are under way at a time.
         """
-        waiting = size * (self.npu.constants_latency + RETURN_CYCLES + self.crossing)
-        return max(
-            -(-size * self.width[1] // self.width[0]), int(waiting / (BEATS_UNDER_WAY * self.size))
-        )
+        whole, part = self.width
+        waiting = size * self.answer_cycles
+        return max(-(-size * part // whole), int(waiting / (BEATS_UNDER_WAY * self.size)))
 
     def place(self, tensor: Tensor) -> Place:
         """Return where a tensor is, as far as the graph says: else in the narrowest memory."""
@@ -196,7 +218,7 @@ class Port:
             held, npu = self.npu.pool_memories.get(pool), self.npu
             width = npu.workspace_width or Fraction(self.size)
             where = (held.width, held.memory, held.latency) if held else (width, "", 0)
-            self.known[pool] = Place(*where, npu.bus_cycles, self.crossing)
+            self.known[pool] = place_of(*where, npu.bus_cycles)
         found: Place = self.known[pool]
         return found
 
@@ -204,9 +226,13 @@ class Port:
         """Return where two tensors are."""
         key = read.pool, written.pool
         if key not in self.known:
-            self.known[key] = Places(self, self.place(read), self.place(written))
+            self.known[key] = self.between(self.place(read), self.place(written))
         found: Places = self.known[key]
         return found
+
+    def between(self, read: Place, written: Place) -> Places:
+        """Return two places as those of an operator."""
+        return places_of(read, written, self.size, self.takes_turns)
 
 
 @once_per_engine

@@ -2,6 +2,7 @@
 """SOFTMAX on the reef accelerator: one command for all rows, and a table of exponentials."""
 
 from collections.abc import Callable
+from functools import cached_property
 from math import ceil
 from struct import Struct
 from typing import ClassVar
@@ -86,19 +87,23 @@ class Shares(Family):
 
     def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy: a value takes a cycle each of three times."""
-        x, size = operand(self.op, self.graph, 0), port.size
-        values, rows = x.shape[-1], x.elements // x.shape[-1]
-        loading = port.read_cycles(TABLE_BYTES)
-        computing = PASSES * x.elements + ROW_CYCLES * rows
-        places = beginnings(values if rows > 1 else size, size)
-        read = PASSES * ceil(rows * average(values, places, size).beats)
+        loading, (computing, read, written) = port.read_cycles(TABLE_BYTES), self._work
         return Busy(
             cycles=start_cycles(port) - SOONER_CYCLES + loading + computing,
             parts={
                 Bound.COMPUTE: computing,
                 Bound.READ: read,
-                Bound.WRITE: -(-x.elements // size),
+                Bound.WRITE: written,
                 Bound.WEIGHTS: loading,
             },
-            reads={self.op.inputs[0]: read * size, self.table: TABLE_BYTES},
+            reads={self.op.inputs[0]: read * port.size, self.table: TABLE_BYTES},
         )
+
+    @cached_property
+    def _work(self) -> tuple[int, int, int]:
+        """Cycles of computing, beats that are read, and beats that are written."""
+        x, size = operand(self.op, self.graph, 0), self.npu.params["data_bytes"]
+        values, rows = x.shape[-1], x.elements // x.shape[-1]
+        places = beginnings(values if rows > 1 else size, size)
+        read = PASSES * ceil(rows * average(values, places, size).beats)
+        return PASSES * x.elements + ROW_CYCLES * rows, read, -(-x.elements // size)

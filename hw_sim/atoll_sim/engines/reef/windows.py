@@ -78,7 +78,7 @@ class Windows(Family):
     def busy(self, port: Port, commands: int) -> Busy:
         """Predict with what an instance is busy, see `effort_of`."""
         read, written = self._activations
-        effort = effort_of(self._sets, commands, port.places(read, written))
+        effort = effort_of(self._sets, commands, port, port.places(read, written))
         sizes = effort.read_bytes, effort.weight_bytes, effort.parameter_bytes
         reads = dict(zip((read.name, self._weights, self._parameters), sizes, strict=True))
         return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)

@@ -111,7 +111,7 @@ def _turn_cycles(op: Operator, graph: Graph, npu: Engine) -> tuple[float, float]
     near = PoolMemory(memory="", width=Fraction(width), latency=0)
     places = [npu.pool_memories.get(each.pool, near) for each in (source, target)]
     read, written = (each.width for each in places)
-    crossing = crossing_cycles(npu)
+    crossing = crossing_cycles(npu.bus_cycles)
     wait = max(wait, *(each.latency + 1 for each in places))
     if source.data is not None:
         wait, read = max(wait, npu.constants_wait), npu.constants_width or near.width
