@@ -18,6 +18,9 @@ from atoll_sim.protocol.records import RESET_CYCLES
 ASK_CYCLES = 16
 """After which a register is read again."""
 
+SETTLE_CYCLES = 4096
+"""After the last access, in which an interrupt line that was taken back has to fall."""
+
 START_CYCLES = 6
 """From the end of the reset to the first access."""
 
@@ -59,6 +62,8 @@ class Host:
 
 async def run_job(host: Host, model: Model, job: Job) -> Report:
     """Do all of one job."""
+    for address in job.look:
+        await host.access(address)
     for address, data in job.before.items():
         model.poke(address, data)
     # A list counts from its start; a program from its first step.
@@ -83,6 +88,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
         memory={address: model.peek(address, size) for address, size in job.after},
         counts=model.counts(),
         spans=model.spans(),
+        findings=model.shadow.findings()[0],
         cycles=cycles,
     )
 
@@ -101,4 +107,8 @@ async def serve_host(dut: Any) -> None:
         await Timer(START_CYCLES * job.cycle_time, "ps")
     while job is not None:
         connection.send(await run_job(host, model, job))
-        job = connection.recv()
+        cycle_time, job = job.cycle_time, connection.recv()
+        if job is None:
+            await Timer(SETTLE_CYCLES * cycle_time, "ps")
+    model.end_devices()
+    connection.send(model.shadow.findings()[0])

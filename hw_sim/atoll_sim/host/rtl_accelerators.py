@@ -4,6 +4,7 @@
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Protocol, Self
 
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
-from atoll.ir.tir import EngineAction
+from atoll.ir.tir import EngineAction, Step
 from atoll.lower.records import record_layout
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.utils.children import start, too_long
@@ -42,7 +43,11 @@ from atoll_sim.model.process import (
     unfinished_error,
 )
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Touched
+from atoll_sim.shadow.device_rows import known_registers
+from atoll_sim.shadow.table import ports_table
+from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.run_files import SHADOW
+from atoll_sim.trace.simulation import USUAL, Conditions, Finding, Touched
 from atoll_sim.trace.timeline import touches_by_phase
 
 
@@ -54,6 +59,8 @@ def record_bytes(npu: Engine) -> int:
 
 
 BENCH = "atoll_sim.host.bench"
+SHARES = 256
+"""The model counts shares of cycles in these parts."""
 
 
 class Memory(Protocol):
@@ -82,6 +89,9 @@ class RtlAccelerators:
         executable: Path,
         folder: Path,
         models: Sequence[Compiled] = (),
+        *,
+        watched: bool = False,
+        conditions: Conditions = USUAL,
     ) -> None:
         """Prepare a run.
 
@@ -91,6 +101,8 @@ class RtlAccelerators:
             executable: of `build_model` with ``external_host=True``.
             folder: for the log; made if missing.
             models: the networks, whose records accelerators with programs need.
+            watched: hold the accelerators to the rules of their ports; see `findings`.
+            conditions: under which they run.
         """
         self._soc = soc
         self._memory = memory
@@ -100,10 +112,18 @@ class RtlAccelerators:
         self._ends = ExitStack()
         self._phases_taken = 0
         self._reports: list[Report] = []
+        self._findings: list[Finding] = []
         self._moved: list[Accessed] = []
+        self._table = ports_table(soc) if watched else None
+        held = round(conditions.hold * SHARES)
+        self._options = ("--seed", str(conditions.seed), "--hold", str(held))
+        self._lists = lists_of(models)
+        self._numbers = {id(each): number for number, each in enumerate(models)}
+        self._known = 0
+        self._driven: set[str] = set()
         self._records = {
             key: len(compiled.commands[step.action.commands])
-            for key, (compiled, step) in lists_of(models).items()
+            for key, (compiled, step) in self._lists.items()
             if isinstance(step.action, EngineAction)
         }
 
@@ -111,7 +131,10 @@ class RtlAccelerators:
         """Start the model."""
         self._folder.mkdir(parents=True, exist_ok=True)
         mapped = write_map(self._soc, self._folder)
-        self._command = (str(self._executable.absolute()), *mapped)
+        self._command = (str(self._executable.absolute()), *mapped, *self._options)
+        if self._table:
+            (self._folder / SHADOW).write_bytes(self._table.words)
+            self._command += ("--shadow", SHADOW)
         ours, theirs = socket.socketpair()
         with theirs, (self._folder / LOG).open("w") as log:
             self._child = self._ends.enter_context(
@@ -143,6 +166,7 @@ class RtlAccelerators:
             with suppress(OSError):
                 self._connection.send(None)
                 if kind is None:
+                    self._note(self._connection.recv(), None)
                     self._child.wait()
             self._connection.close()
 
@@ -151,6 +175,27 @@ class RtlAccelerators:
         """What Verilator warned of in their RTL, and what that printed."""
         warned = notes_of(self._soc, kept_warnings(self._executable))
         return (*warned, *said_notes(self._folder))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What broke a rule of ports: complete when the model has ended."""
+        return tuple(self._findings)
+
+    def _note(self, records: bytes, at: tuple[Compiled, Step] | None) -> None:
+        """Keep the findings that are new, of an operator if one is known."""
+        if not self._table:
+            return
+        every = name_findings(records, self._table, self._soc)
+        for finding in every[self._known :]:
+            if at:
+                compiled, step = at
+                operator = compiled.graph.operators[step.number].name
+                finding = Finding(
+                    model=self._numbers[id(compiled)],
+                    violation=replace(finding.violation, operator=operator),
+                )
+            self._findings.append(finding)
+        self._known = len(every)
 
     @property
     def cycles(self) -> tuple[int, ...]:
@@ -198,17 +243,19 @@ class RtlAccelerators:
             status = self._child.wait()
             if self._child.over:
                 raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            raise unfinished_error(self._folder, status) from fault
+            engines = (engine.name for engine in self._soc.engines)
+            raise unfinished_error(self._folder, status, engines) from fault
         if not report.ended:
             raise SimulationError(
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
-                f" {MAX_CYCLES} cycles",
+                f" {MAX_CYCLES} cycles (A9)",
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
             self._memory.write(at, data)
         self._reports.append(report)
+        self._note(report.findings, self._lists.get((npu.name, address)))
         return report
 
     def recent(self) -> tuple[Accessed, ...]:
@@ -239,14 +286,22 @@ class RtlAccelerators:
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 
-    def _around(self, npu: Engine) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int]:
-        """Return what memory holds, the spans that may change, and picoseconds of a cycle."""
+    def _around(
+        self, npu: Engine
+    ) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int, tuple[int, ...]]:
+        """Return what is the same for all jobs of an accelerator.
+
+        That is what memory holds, the spans that may change, picoseconds of a cycle, and before its
+        first job the registers to look at.
+        """
         before = {
             span.start: self._memory.read(span.start, len(span))
             for span in self._spans(npu, (Access.READ, Access.WRITE))
         }
         after = tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,)))
-        return before, after, PICOSECONDS // self._soc.host_cpu.clock
+        look = () if npu.name in self._driven or not self._table else known_registers(npu)
+        self._driven.add(npu.name)
+        return before, after, PICOSECONDS // self._soc.host_cpu.clock, look
 
     def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""

@@ -27,8 +27,9 @@ def list_job(
     before: Mapping[int, bytes],
     after: tuple[tuple[int, int], ...],
     cycle_time: int,
+    look: tuple[int, ...] = (),
 ) -> Job:
-    """Return the job of a list of commands."""
+    """Return the job of a list of commands, before which registers are read at `look`."""
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
     if engine.spec.driver == DOORBELL:
         start = tuple(_rung(at, address, count))
@@ -40,6 +41,7 @@ def list_job(
             Do(address=at["CONTROL"], value=START_BIT),
         )
     return Job(
+        look=look,
         before=before,
         start=start,
         irq=engine.irq,
@@ -69,12 +71,17 @@ def program_job(
     before: Mapping[int, bytes],
     after: tuple[tuple[int, int], ...],
     cycle_time: int,
+    look: tuple[int, ...] = (),
 ) -> Job:
-    """Return the job of one operator by its record; `read` gives the bytes that are pushed."""
+    """Return the job of one operator by its record.
+
+    `read` gives the bytes that are pushed; `look` is as in `list_job`.
+    """
     program, origin = engine.spec.program, engine.registers.origin
     assert program
     script = script_of(engine, record)
     return Job(
+        look=look,
         before=before,
         start=tuple(do for access in script.run for do in _actions(access, origin, read)),
         irq=None,
