@@ -16,7 +16,9 @@ from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import RESET_CYCLES
 
 ASK_CYCLES = 16
-"""After which a register is read again."""
+"""After which a register is read again; after more of them where it has taken long already."""
+
+LONG, ASK_SELDOM = 10**6, 1024
 
 SETTLE_CYCLES = 4096
 """After the last access, in which an interrupt line that was taken back has to fall."""
@@ -44,12 +46,15 @@ class Host:
 
     async def until(self, do: Do, job: Job) -> bool:
         """Read a register until it is as it shall be; False if patience runs out first."""
-        for _ in range(job.max_cycles // ASK_CYCLES):
+        waited = 0
+        while waited <= job.max_cycles:
             if await self.access(do.address) & do.mask == do.equals:
                 return True
             # Half a cycle more: an access that begins with an edge of the clock would be lost by
             # an adapter that rests, whose clock has not begun.
-            await Timer(ASK_CYCLES * job.cycle_time + job.cycle_time // 2, "ps")
+            cycles = ASK_CYCLES if waited < LONG else ASK_SELDOM
+            await Timer(cycles * job.cycle_time + job.cycle_time // 2, "ps")
+            waited += cycles
         return False
 
     async def interrupt(self, line: int, patience: Timer) -> bool:

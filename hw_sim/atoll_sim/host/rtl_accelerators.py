@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from atoll.bsp.headers import driver_timeout
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction, Step
@@ -26,7 +27,7 @@ from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
-    MAX_CYCLES,
+    Around,
     list_job,
     list_outcome,
     popped_bytes,
@@ -209,7 +210,7 @@ class RtlAccelerators:
             SimulationError: the accelerator never ends, or the simulator breaks off.
         """
         if npu.spec.program is None:
-            job = list_job(npu, address, count, *self._around(npu))
+            job = list_job(npu, address, count, self._around(npu))
             return list_outcome(self._run_job(npu, address, job))
         outcome, results = self._program(npu, address)
         for at, data in results.items():
@@ -228,7 +229,7 @@ class RtlAccelerators:
     def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
         size = self._records.get((npu.name, address)) or record_bytes(npu)
         record = self._memory.read(address, size)
-        job = program_job(npu, record, self._memory.read, *self._around(npu))
+        job = program_job(npu, record, self._memory.read, self._around(npu))
         for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
         report = self._run_job(npu, address, job)
@@ -249,7 +250,7 @@ class RtlAccelerators:
             raise SimulationError(
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
-                f" {MAX_CYCLES} cycles (A9)",
+                f" {job.max_cycles:,} cycles (A9)",
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
@@ -286,14 +287,7 @@ class RtlAccelerators:
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 
-    def _around(
-        self, npu: Engine
-    ) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int, tuple[int, ...]]:
-        """Return what is the same for all jobs of an accelerator.
-
-        That is what memory holds, the spans that may change, picoseconds of a cycle, and before its
-        first job the registers to look at.
-        """
+    def _around(self, npu: Engine) -> Around:
         before = {
             span.start: self._memory.read(span.start, len(span))
             for span in self._spans(npu, (Access.READ, Access.WRITE))
@@ -301,7 +295,13 @@ class RtlAccelerators:
         after = tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,)))
         look = () if npu.name in self._driven or not self._table else known_registers(npu)
         self._driven.add(npu.name)
-        return before, after, PICOSECONDS // self._soc.host_cpu.clock, look
+        return Around(
+            look=look,
+            before=before,
+            after=after,
+            patience=driver_timeout(self._soc),
+            cycle_time=PICOSECONDS // self._soc.host_cpu.clock,
+        )
 
     def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""

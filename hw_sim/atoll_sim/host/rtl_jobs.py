@@ -2,8 +2,10 @@
 """What the host does with the registers of an accelerator in RTL to have it run something."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 
 from atoll.program.steps import Verb
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
@@ -11,7 +13,6 @@ from atoll_sim.engines.list_registers import BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
-MAX_CYCLES = 10**9
 IRQ_BIT = 1
 START_BIT = 1
 WORD_BYTES = 4
@@ -20,16 +21,27 @@ COMMAND_BYTES = 64
 Read = Callable[[int, int], bytes]
 
 
-def list_job(
-    engine: Engine,
-    address: int,
-    count: int,
-    before: Mapping[int, bytes],
-    after: tuple[tuple[int, int], ...],
-    cycle_time: int,
-    look: tuple[int, ...] = (),
-) -> Job:
-    """Return the job of a list of commands, before which registers are read at `look`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is the same for all jobs of an accelerator.
+
+    Attributes:
+        look: addresses of registers that the first job reads before anything else.
+        before: what memory holds, by address.
+        after: spans of memory that may change.
+        patience: cycles after which a driver gives up a command that does not end.
+        cycle_time: picoseconds of a cycle.
+    """
+
+    look: tuple[int, ...] = ()
+    before: Mapping[int, bytes] = field(default_factory=dict)
+    after: tuple[tuple[int, int], ...] = ()
+    patience: int
+    cycle_time: int
+
+
+def list_job(engine: Engine, address: int, count: int, around: Around) -> Job:
+    """Return the job of a list of commands."""
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
     if engine.spec.driver == DOORBELL:
         start = tuple(_rung(at, address, count))
@@ -41,15 +53,15 @@ def list_job(
             Do(address=at["CONTROL"], value=START_BIT),
         )
     return Job(
-        look=look,
-        before=before,
+        look=around.look,
+        before=around.before,
         start=start,
         irq=engine.irq,
         read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
         finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
-        after=after,
-        max_cycles=MAX_CYCLES,
-        cycle_time=cycle_time,
+        after=around.after,
+        max_cycles=max(1, count) * around.patience,
+        cycle_time=around.cycle_time,
     )
 
 
@@ -64,32 +76,21 @@ def _rung(at: Mapping[str, int], address: int, count: int) -> Iterator[Do]:
     yield Do(address=at["IRQ_ENABLE"], value=IRQ_BIT)
 
 
-def program_job(
-    engine: Engine,
-    record: bytes,
-    read: Read,
-    before: Mapping[int, bytes],
-    after: tuple[tuple[int, int], ...],
-    cycle_time: int,
-    look: tuple[int, ...] = (),
-) -> Job:
-    """Return the job of one operator by its record.
-
-    `read` gives the bytes that are pushed; `look` is as in `list_job`.
-    """
+def program_job(engine: Engine, record: bytes, read: Read, around: Around) -> Job:
+    """Return the job of one operator by its record; `read` gives the bytes that are pushed."""
     program, origin = engine.spec.program, engine.registers.origin
     assert program
     script = script_of(engine, record)
     return Job(
-        look=look,
-        before=before,
+        look=around.look,
+        before=around.before,
         start=tuple(do for access in script.run for do in _actions(access, origin, read)),
         irq=None,
         read=tuple(origin + engine.spec.registers[each.register] for each in program.failures),
         finish=tuple((origin + each.offset, each.value) for each in script.finish),
-        after=after,
-        max_cycles=MAX_CYCLES,
-        cycle_time=cycle_time,
+        after=around.after,
+        max_cycles=around.patience,
+        cycle_time=around.cycle_time,
     )
 
 
