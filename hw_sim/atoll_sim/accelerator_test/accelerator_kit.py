@@ -263,8 +263,9 @@ def _copy_in_rtl(
         *(soc, memory, executable, folder), watched=True, conditions=conditions
     )
     with in_rtl:
-        yield from try_copies(copies, soc, soc.dmas[0], in_rtl, memory, Random(seed))
+        wrong = [*try_copies(copies, soc, soc.dmas[0], in_rtl, memory, Random(seed))]
     yield from (str(each.violation) for each in in_rtl.findings)
+    yield from wrong
 
 
 def _engine(soc: ResolvedSoc) -> Engine:
