@@ -41,6 +41,7 @@ from atoll_sim.accelerator_test.copies import Copy, draw_copies, try_copies
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
 from atoll_sim.accelerator_test.makers import MOST_BYTES
+from atoll_sim.accelerator_test.setbacks import may_abort, may_fail, try_aborts, try_failures
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
@@ -211,11 +212,13 @@ def _try_all(
         other = kit.chip(memories)
         name = f"operators, in RTL, memory {memories.name}"
         kit.note(name, count, partial(_exact, networks, other, memories.conditions))
+    usual = kit.chip(SETTINGS[1])
+    if in_rtl:
+        _try_setbacks(kit, usual, few)
     if private := private_chip(kit.described, kit.params, kit.folder):
         for each in (False, in_rtl)[: 1 + in_rtl]:
             name = f"operators, {'in RTL' if each else 'by the model'}, private memory"
             kit.note(name, len(few), partial(_exact, [join(few)], private, USUAL if each else None))
-    usual = kit.chip(SETTINGS[1])
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
     kit.note("firmware, two instances at once", 1, lambda: _drive_both(few, usual))
@@ -228,6 +231,21 @@ def _try_all(
     drawn_with = Campaigns(compiled, kit.random.getrandbits(16), kit.toolchain, kit.progress)
     kit.checks += drawn_with.hardware(faults) if faults else ()
     kit.checks += drawn_with.builds(mutants) if mutants else ()
+
+
+def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
+    """Have an instance fail, and be aborted, before it runs operators rightly."""
+    engine, hole = _engine(soc), soc.memory("dtcm").origin
+    seed = kit.random.getrandbits(16)
+    compiled = _compile_network(join(few), soc)
+    if may_fail(engine):
+        name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"
+        check = partial(try_failures, compiled, SETTINGS[1].conditions, folder, hole)
+        kit.note(name, len(few), check)
+    if may_abort(engine):
+        name, folder = "operators, in RTL, after aborts", kit.folder / "aborts"
+        check = partial(try_aborts, compiled, SETTINGS[1].conditions, folder, Random(seed))
+        kit.note(name, len(few), check)
 
 
 def _try_copies(kit: _Kit, *, aligned: bool) -> None:

@@ -28,6 +28,7 @@ from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
     Around,
+    aborted,
     list_job,
     list_outcome,
     popped_bytes,
@@ -45,6 +46,7 @@ from atoll_sim.model.process import (
 )
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.device_rows import known_registers
+from atoll_sim.shadow.rules import RULES
 from atoll_sim.shadow.table import ports_table
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.run_files import SHADOW
@@ -60,6 +62,7 @@ def record_bytes(npu: Engine) -> int:
 
 
 BENCH = "atoll_sim.host.bench"
+NEVER_DONE = next(rule.name for rule in RULES if rule.symbol == "NO_END")
 SHARES = 256
 """The model counts shares of cycles in these parts."""
 
@@ -203,6 +206,30 @@ class RtlAccelerators:
         """Cycles that each list took so far, from its start to its end."""
         return tuple(report.cycles for report in self._reports)
 
+    def fail(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Do what `run` does, and keep nothing that memory or the host get of it."""
+        job = replace(self._job(npu, address, count), after=())
+        report = self._run_job(npu, address, job)
+        self.take_touched()
+        return list_outcome(report) if npu.spec.program is None else program_outcome(npu, report)
+
+    def abort(self, npu: Engine, address: int, count: int, delay: int) -> None:
+        """Begin what `run` does, abort it after `delay` reads of a register, and wait for its end.
+
+        What comes of it is kept nowhere. That it did not end before is no finding.
+
+        Raises:
+            SimulationError: it never ends.
+        """
+        record = self._record(npu, address) if npu.spec.program else b""
+        whole = replace(self._job(npu, address, count), after=())
+        known = len(self._findings)
+        self._run_job(npu, address, aborted(npu, record, whole, delay))
+        self._findings[known:] = [
+            each for each in self._findings[known:] if each.violation.rule != NEVER_DONE
+        ]
+        self.take_touched()
+
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list, or an operator by its record, to its end or its first error.
 
@@ -210,8 +237,7 @@ class RtlAccelerators:
             SimulationError: the accelerator never ends, or the simulator breaks off.
         """
         if npu.spec.program is None:
-            job = list_job(npu, address, count, self._around(npu))
-            return list_outcome(self._run_job(npu, address, job))
+            return list_outcome(self._run_job(npu, address, self._job(npu, address, count)))
         outcome, results = self._program(npu, address)
         for at, data in results.items():
             self._memory.write(at, data)
@@ -227,13 +253,21 @@ class RtlAccelerators:
         return results
 
     def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
-        size = self._records.get((npu.name, address)) or record_bytes(npu)
-        record = self._memory.read(address, size)
-        job = program_job(npu, record, self._memory.read, self._around(npu))
+        record, job = self._record(npu, address), self._job(npu, address, 1)
         for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
         report = self._run_job(npu, address, job)
         return program_outcome(npu, report), popped_bytes(npu, record, report.taken)
+
+    def _record(self, npu: Engine, address: int) -> bytes:
+        size = self._records.get((npu.name, address)) or record_bytes(npu)
+        return self._memory.read(address, size)
+
+    def _job(self, npu: Engine, address: int, count: int) -> Job:
+        if npu.spec.program is None:
+            return list_job(npu, address, count, self._around(npu))
+        record = self._record(npu, address)
+        return program_job(npu, record, self._memory.read, self._around(npu))
 
     def _run_job(self, npu: Engine, address: int, job: Job) -> Report:
         """Have the model do a job; its memory is the host's then."""

@@ -2,14 +2,15 @@
 """What the host does with the registers of an accelerator in RTL to have it run something."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from itertools import takewhile
 
 from atoll.program.steps import Verb
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.list_registers import BUSY, CLEAR, DOORBELL
+from atoll_sim.engines.list_registers import ABORT, BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
@@ -92,6 +93,30 @@ def program_job(engine: Engine, record: bytes, read: Read, around: Around) -> Jo
         max_cycles=around.patience,
         cycle_time=around.cycle_time,
     )
+
+
+def aborted(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
+    """Return a job that is aborted soon after its start, and waited for as before.
+
+    Args:
+        engine: whose it is.
+        record: of its operator, if a program drives it.
+        job: to its end.
+        delay: how often the register of the wait is read between start and abort.
+    """
+    at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
+    if engine.spec.program is None:
+        end = Do(address=at["STATUS"], mask=BUSY, equals=0)
+        begun, abort = job.start, [Do(address=at["CONTROL"], value=ABORT)]
+    else:
+        script, origin = script_of(engine, record), engine.registers.origin
+        *_, last = (each for each in script.run if each.verb is Verb.WAIT)
+        end = Do(address=origin + last.offset, mask=last.mask, equals=last.equals)
+        writes = takewhile(lambda access: access.verb is Verb.WRITE, script.run)
+        begun = tuple(Do(address=origin + each.offset, value=each.value) for each in writes)
+        abort = [Do(address=origin + each.offset, value=each.value) for each in script.abort]
+    look = Do(address=end.address)
+    return replace(job, start=(*begun, *[look] * delay, *abort, end), irq=None)
 
 
 def list_outcome(report: Report) -> Outcome:
