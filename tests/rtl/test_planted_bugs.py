@@ -28,6 +28,12 @@ FOUND = {
 }
 """What only a native host in the kit sees, and the rule that names it."""
 
+AFTERWARDS = {
+    ("widget", "stop left over"): ("A11 ", "after an abort: sample 0: y_0"),
+    ("loom", "ends at once after a fault"): ("A1 ", "of its requests is not answered"),
+}
+"""What shows only when an access failed or a driver aborted."""
+
 ALONE = {
     ("dot4", "answers nothing"): "call 1: it never answers",
     ("dot4", "result moves"): "the answer changes before it is taken",
@@ -46,6 +52,29 @@ def test_the_kit_of_an_engine_names_a_planted_bug(key: tuple[str, str]) -> None:
     rule, message = FOUND[key]
     assert said.rule.startswith(rule), said
     assert message in said.message
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+@pytest.mark.parametrize("key", AFTERWARDS, ids=lambda key: " ".join(key))
+def test_a11_what_a_setback_leaves_is_named(key: tuple[str, str]) -> None:
+    said = try_engine(key[0], BUGS[key])
+    rule, message = AFTERWARDS[key]
+    assert said.rule.startswith(rule), said
+    assert message in said.message
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_a11_an_engine_that_keeps_a_failure_to_itself_is_named() -> None:
+    silent = Bug(
+        *("widget", "failures untold", "completion", "widget.sv"),
+        "s_apb_prdata_o = {29'b0, error_q, done_q, busy_q};",
+        "s_apb_prdata_o = {30'b0, done_q, busy_q};",
+    )
+    said = try_engine("widget", silent)
+    assert said.rule == "A11 failure not told"
+    assert "device first reads at 0x10000000, which the bus refuses" in said.message
 
 
 @pytest.mark.rtl

@@ -23,7 +23,7 @@ from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.trace.simulation import Conditions, Touched
 
 MOST_DELAY = 20
-"""Reads of a register between start and abort."""
+"""Accesses between start and abort."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from atoll.program.steps import Verb
 from atoll.records import dataclass
@@ -102,7 +102,8 @@ def aborted(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
         engine: whose it is.
         record: of its operator, if a program drives it.
         job: to its end.
-        delay: how often the register of the wait is read between start and abort.
+        delay: how many words are pushed behind the start, if any are, or else how often the
+            register of the wait is read.
     """
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
     if engine.spec.program is None:
@@ -113,7 +114,10 @@ def aborted(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
         *_, last = (each for each in script.run if each.verb is Verb.WAIT)
         end = Do(address=origin + last.offset, mask=last.mask, equals=last.equals)
         writes = takewhile(lambda access: access.verb is Verb.WRITE, script.run)
-        begun = tuple(Do(address=origin + each.offset, value=each.value) for each in writes)
+        sets = len([*writes])
+        words = takewhile(lambda do: do.value is not None, job.start[sets:])
+        begun = (*job.start[:sets], *islice(words, delay))
+        delay -= len(begun) - sets
         abort = [Do(address=origin + each.offset, value=each.value) for each in script.abort]
     look = Do(address=end.address)
     return replace(job, start=(*begun, *[look] * delay, *abort, end), irq=None)
