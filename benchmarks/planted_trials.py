@@ -53,7 +53,7 @@ UNIT, CORE = "dot4", "picorv32"
 SEEDS = (1, 2, 3)
 """Values with which registers begin: what is not reset may begin rightly by chance."""
 
-OPERATORS = 6
+OPERATORS = 16
 """Of each kind, which the kit draws."""
 
 _NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): (?P<detail>.*)")

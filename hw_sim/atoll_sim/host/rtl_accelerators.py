@@ -28,7 +28,7 @@ from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
     Around,
-    aborted,
+    abort_job,
     list_job,
     list_outcome,
     popped_bytes,
@@ -224,7 +224,7 @@ class RtlAccelerators:
         record = self._record(npu, address) if npu.spec.program else b""
         whole = replace(self._job(npu, address, count), after=())
         known = len(self._findings)
-        self._run_job(npu, address, aborted(npu, record, whole, delay))
+        self._run_job(npu, address, abort_job(npu, record, whole, delay))
         self._findings[known:] = [
             each for each in self._findings[known:] if each.violation.rule != NEVER_DONE
         ]

@@ -95,7 +95,7 @@ def program_job(engine: Engine, record: bytes, read: Read, around: Around) -> Jo
     )
 
 
-def aborted(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
+def abort_job(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
     """Return a job that is aborted soon after its start, and waited for as before.
 
     Args:
