@@ -8,7 +8,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from atoll.bsp.headers import driver_timeout
 from atoll.diagnostics.errors import SimulationError
@@ -124,6 +124,7 @@ class RtlAccelerators:
         self._lists = lists_of(models)
         self._numbers = {id(each): number for number, each in enumerate(models)}
         self._known = 0
+        self._broken_off = False
         self._driven: set[str] = set()
         self._records = {
             key: len(compiled.commands[step.action.commands])
@@ -169,9 +170,9 @@ class RtlAccelerators:
         with self._ends:
             with suppress(OSError):
                 self._connection.send(None)
-                if kind is None:
-                    self._note(self._connection.recv(), None)
-                    self._child.wait()
+            if kind is None and not self._broken_off:
+                self._note(self._receive(), None)
+                self._child.wait()
             self._connection.close()
 
     @property
@@ -214,7 +215,7 @@ class RtlAccelerators:
         return list_outcome(report) if npu.spec.program is None else program_outcome(npu, report)
 
     def abort(self, npu: Engine, address: int, count: int, delay: int) -> None:
-        """Begin what `run` does, abort it after `delay` reads of a register, and wait for its end.
+        """Begin what `run` does, abort it, and wait for its end; `delay` is as in `abort_job`.
 
         What comes of it is kept nowhere. That it did not end before is no finding.
 
@@ -271,15 +272,9 @@ class RtlAccelerators:
 
     def _run_job(self, npu: Engine, address: int, job: Job) -> Report:
         """Have the model do a job; its memory is the host's then."""
-        try:
+        with suppress(OSError):
             self._connection.send(job)
-            report: Report = self._connection.recv()
-        except (EOFError, OSError) as fault:
-            status = self._child.wait()
-            if self._child.over:
-                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            engines = (engine.name for engine in self._soc.engines)
-            raise unfinished_error(self._folder, status, engines) from fault
+        report: Report = self._receive()
         if not report.ended:
             raise SimulationError(
                 "E088",
@@ -292,6 +287,22 @@ class RtlAccelerators:
         self._reports.append(report)
         self._note(report.findings, self._lists.get((npu.name, address)))
         return report
+
+    def _receive(self) -> Any:
+        """Return what the model sends.
+
+        Raises:
+            SimulationError: it has broken off.
+        """
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError) as fault:
+            self._broken_off = True
+            status = self._child.wait()
+            if self._child.over:
+                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
+            engines = (engine.name for engine in self._soc.engines)
+            raise unfinished_error(self._folder, status, engines) from fault
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what the last list read, then what it wrote: its log has no order."""
