@@ -232,6 +232,8 @@ def read_trials(name: str, done: AcceleratorCheck) -> Said:
             first = fault.splitlines()[0]
             if found := _NUMBERED.match(first):
                 return Said(f"{found['number']} {found['name']}", found["detail"])
+            if found := _NUMBER.search(first):
+                return Said(f"{found[1]} {trial.name}", f"{name}, {trial.name}: {first}")
             if "differs in" in first:
                 return Said("wrong element", first)
             return Said(f"kit: {trial.name}", f"{name}, {trial.name}: {first}")
