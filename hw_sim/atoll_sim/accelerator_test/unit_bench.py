@@ -94,9 +94,8 @@ class _Peer:
             if answered and taken == asked and not (asking and asked < len(calls)):
                 self._note(f"cycle {cycle}: an answer that nobody asked for (A4)")
             if held is not None and result != held:
-                self._note(
-                    f"{calls[taken].name}, cycle {cycle}: the answer changes before it is taken (A7)"
-                )
+                name = calls[taken].name
+                self._note(f"{name}, cycle {cycle}: the answer changes before it is taken (A7)")
             held = None if takes else result
             if answered and takes and taken < asked:
                 assert result is not None
