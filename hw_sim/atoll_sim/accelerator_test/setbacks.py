@@ -69,23 +69,23 @@ def may_abort(engine: Engine) -> bool:
 def try_failures(
     compiled: Compiled, conditions: Conditions, folder: Path, hole: int
 ) -> Iterator[str]:
-    """Yield what is wrong where each operator runs once with an operand at `hole`, then rightly.
+    """Yield what is wrong where each operator runs with each operand at `hole`, then rightly.
 
     No accelerator reaches `hole`, a multiple of 64.
     """
     memory, missed = HostMemory(compiled.soc), list[str]()
 
     def fail(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
-        at = _place(npu, memory, address)
-        kept = memory.read(at, WORD_BYTES)
-        memory.write(at, hole.to_bytes(WORD_BYTES, "little"))
-        outcome = rtl.fail(npu, address, count)
-        memory.write(at, kept)
-        if not outcome.error:
-            missed.append(
-                f"failure not told (A11): device {npu.name} reads at {hole:#010x}, which the bus"
-                " refuses, and ends as if all were well"
-            )
+        for at, what in _addresses(npu, memory, address):
+            kept = memory.read(at, WORD_BYTES)
+            memory.write(at, hole.to_bytes(WORD_BYTES, "little"))
+            outcome = rtl.fail(npu, address, count)
+            memory.write(at, kept)
+            if not outcome.error:
+                missed.append(
+                    f"failure not told (A11): device {npu.name} ends as if all were well where"
+                    f" {what} is {hole:#010x}, which the bus refuses"
+                )
 
     yield from _try(compiled, conditions, folder, memory, fail, "a failed access")
     yield from missed
@@ -125,13 +125,19 @@ def _try(
         yield f"wrong after a setback (A11): device {mismatch.device}, after {what}: {mismatch}"
 
 
-def _place(npu: Engine, memory: HostMemory, address: int) -> int:
-    """Return where the address of an operand is in a command or record at `address`."""
+def _addresses(npu: Engine, memory: HostMemory, address: int) -> Iterator[tuple[int, str]]:
+    """Yield where the addresses of operands are in a command or record, and what they are.
+
+    A command may leave fields free, which are 0.
+    """
     if npu.spec.program is None:
-        return address + npu.spec.addresses[0]
+        for offset in npu.spec.addresses:
+            if any(memory.read(address + offset, WORD_BYTES)):
+                yield address + offset, f"the address at byte {offset} of its command"
+        return
     number = int.from_bytes(memory.read(address, WORD_BYTES), "little")
     layout = record_layout(tuple(npu.spec.program.runs)[number], npu)
-    slot = next(
-        slot for slot in layout.slots if any(name.endswith(ADDRESS) for name in names_of(slot))
-    )
-    return address + WORD_BYTES * layout.place(slot)
+    for slot in layout.slots:
+        names = [name for name in names_of(slot) if name.endswith(ADDRESS)]
+        if names:
+            yield address + WORD_BYTES * layout.place(slot), " and ".join(sorted(names))
