@@ -1,74 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planted bugs: which of those in planted_bugs.yaml a run finds, and by which rule."""
+"""Planted bugs: which of those in planted_bugs.yaml a run or a kit finds, and by which rule."""
 
 import argparse
-import re
-import shutil
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 import yaml
-from tests.rtl.planted import CHIP, RIGHT
+from tests.rtl.planted import RIGHT
 
-from atoll.artifacts.samples import random_sample
-from atoll.description.build import Build, BuildRequests
-from atoll.diagnostics.errors import AtollError
-from atoll.driver.pipeline import BuildOptions, compile_graph
-from atoll.resolve import load_soc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.accelerator_test.accelerator_kit import NOWHERE
-from atoll_sim.accelerator_test.draw import draw
-from atoll_sim.accelerator_test.joined import join
-from atoll_sim.runs.checked_run import run_models
+from benchmarks.planted_trials import (
+    CORE,
+    SOURCES,
+    UNIT,
+    Bug,
+    Said,
+    device,
+    try_core,
+    try_engine,
+    try_run,
+    try_unit,
+    write_chip,
+)
 
-ROOT = Path(__file__).parents[1]
 BUGS = Path(__file__).with_name("planted_bugs.yaml")
-SOURCES = {
-    "widget": ROOT / "compiler" / "atoll" / "description" / "skeleton" / "widget",
-    "loom": ROOT / "examples" / "11_systolic_array",
-    "plover": ROOT / "examples" / "10_vector_engine",
-    "tern": ROOT / "examples" / "07_own_accelerator",
-}
-SHARED = {
-    "tern": [ROOT / "hw_sim" / "atoll_sim" / "engines" / name for name in ("ripple", "common")]
-}
-"""Folders with more RTL of an engine: all of tern's work is done by ripple."""
-
-LINES = {"widget": True, "loom": True, "plover": False, "tern": True}
-"""Which engines have an interrupt."""
-
 IDENTITY = "identity"
-SEEDS = (1, 2, 3)
-"""Values with which registers begin: what is not reset may begin rightly by chance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bug:
-    """A change of one engine's RTL; `right` occurs once in its file."""
-
-    engine: str
-    name: str
-    kind: str
-    file: str
-    right: str
-    wrong: str
+RUN, KIT = "run", "kit"
+ALONE = {UNIT: try_unit, CORE: try_core}
+"""What only a kit tries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a run says about a bug.
-
-    Attributes:
-        rule: number and name of the first rule, or what else found it; "" if nothing did.
-        message: the sentence a person reads.
-    """
+    """What finds a bug first, `RUN` or `KIT`, and what it says."""
 
     bug: Bug
-    rule: str
-    message: str
+    by: str
+    said: Said
 
 
 def read_bugs(path: Path = BUGS) -> Iterator[Bug]:
@@ -78,105 +48,23 @@ def read_bugs(path: Path = BUGS) -> Iterator[Bug]:
             yield Bug(engine, *each)
 
 
-def plant(bug: Bug, folder: Path) -> None:
-    """Change the copy of an engine; raise ValueError if the text is not there just once."""
-    path = folder / bug.file
-    text = path.read_text()
-    if text.count(bug.right) != 1:
-        raise ValueError(
-            f"{bug.engine}, {bug.name}: {bug.file} has its text {text.count(bug.right)} times"
-        )
-    path.write_text(text.replace(bug.right, bug.wrong))
-
-
-def copy_engine(engine: str, number: int, folder: Path, bug: Bug | None) -> Path:
-    """Copy an engine under a name of its own, with a bug or without; return its description."""
-    target = folder / f"{engine}{number}"
-    shutil.copytree(SOURCES[engine], target)
-    for source in SHARED.get(engine, ()):
-        for path in source.glob("*.sv"):
-            if not path.stem.endswith("_pkg"):
-                shutil.copy(path, target)
-    if bug:
-        plant(bug, target)
-    prefixes = "|".join(sorted({path.stem.split("_")[0] for path in target.glob("*.sv")}))
-    own = r"(?!_pkg\b)" if engine in SHARED else ""
-    name = re.compile(rf"\b({prefixes}){own}(?=\b|_)")
-    for path in sorted(target.glob("*.sv")):
-        text = name.sub(rf"\g<1>{number}", path.read_text())
-        path.with_name(name.sub(rf"\g<1>{number}", path.name)).write_text(text)
-        path.unlink()
-    description = target / f"{engine}.yaml"
-    text = description.read_text()
-    text = re.sub(rf"^accelerator: {engine}$", rf"\g<0>{number}", text, flags=re.M)
-    text = re.sub(rf"(module: ){engine}\b", rf"\g<1>{engine}{number}", text)
-    text = re.sub(rf"(?:\./)?\b({prefixes}){own}((?:_\w+)?\.sv)\b", rf"./\g<1>{number}\g<2>", text)
-    description.write_text(text.replace(f" {engine}:", f" ./{engine}.py:"))
-    return description
-
-
-def write_chip(engine: str, bugs: Sequence[Bug], folder: Path) -> Path:
-    """Write a chip with an engine that is right, and one with each bug."""
-    devices = []
-    for number, bug in enumerate([None, *bugs]):
-        path = copy_engine(engine, number, folder, bug)
-        line = f", irq: {3 + number}" if LINES[engine] else ""
-        devices.append(
-            f"  {device(number)}: {{kind: npu, accelerator: ./{path.relative_to(folder)},"
-            f" registers: {0x4000_0000 + 0x1000 * number:#x}{line}}}"
-        )
-    names = [device(number) for number in range(len(devices))] if LINES[engine] else []
-    chip = folder / "chip.yaml"
-    chip.write_text(
-        CHIP.format(
-            devices="\n".join(devices),
-            reads=", ".join(f"{name}: ro" for name in names),
-            writes=", ".join(f"{name}: rw" for name in names),
-        )
-    )
-    return chip
-
-
-def device(number: int) -> str:
-    """Return the name of a chip's device: the right one is the first."""
-    return f"npu{number}" if number else RIGHT
-
-
-def judge(chip: Path, name: str) -> tuple[str, str]:
-    """Run two operators on one device of a chip; return rule and message of the first finding."""
-    soc = load_soc(chip)
-    engine = next(each for each in soc.engines if each.name == name)
-    random = Random(1)
-    drawn = [draw(engine.spec.operators[0], engine, soc, random) for _ in range(2)]
-    network = join([each for each in drawn if each is not None])
-    place = {op.name: name for op in network.operators}
-    requests = BuildRequests(model=Build(place=place))
-    compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
-    for seed in SEEDS:
-        try:
-            (outcome,) = run_models([compiled], [random_sample(compiled.graph)], start_seed=seed)
-        except AtollError as error:
-            return "stopped", " ".join(str(error).split())
-        report = outcome.report
-        for found in report.violations:
-            if found.device == name:
-                return f"{found.number} {found.rule}".strip(), found.detail
-        for mismatch in report.mismatches:
-            return "wrong element", str(mismatch)
-    return "", ""
-
-
-def judge_all(bugs: Iterable[Bug], at_once: int) -> Iterator[Verdict]:
-    """Run each bug on a chip that it shares with others: hardware is built once for them."""
-    for some in group(bugs, at_once):
-        engine = some[0].engine
-        with temporary_folder() as folder:
-            chip = write_chip(engine, some, folder)
-            rule, message = judge(chip, RIGHT)
-            if rule and some[0].kind != IDENTITY:
-                raise ValueError(f"{engine} without a bug: {rule}: {message}")
-            for number, bug in enumerate(some, start=1):
-                yield Verdict(bug, *judge(chip, device(number)))
+def judge(bugs: Iterable[Bug], at_once: int) -> Iterator[Verdict]:
+    """Say of each bug what finds it: a run, or where that does not, a kit."""
+    kept = tuple(bugs)
+    for engine, try_bug in ALONE.items():
+        if mine := [bug for bug in kept if bug.engine == engine]:
+            refuse_false(engine, try_bug(None))
+            yield from (Verdict(bug, KIT, try_bug(bug)) for bug in mine)
+    left: dict[str, list[Bug]] = defaultdict(list)
+    for some in group([bug for bug in kept if bug.engine in SOURCES], at_once):
+        for bug, said in run_together(some):
+            if said.rule:
+                yield Verdict(bug, RUN, said)
+            else:
+                left[bug.engine].append(bug)
+    for engine, mine in left.items():
+        refuse_false(engine, try_engine(engine, None))
+        yield from (Verdict(bug, KIT, try_engine(engine, bug)) for bug in mine)
 
 
 def group(bugs: Iterable[Bug], at_once: int) -> Iterator[list[Bug]]:
@@ -190,10 +78,59 @@ def group(bugs: Iterable[Bug], at_once: int) -> Iterator[list[Bug]]:
             yield members[first : first + size]
 
 
+def run_together(bugs: Sequence[Bug]) -> Iterator[tuple[Bug, Said]]:
+    """Run each bug on a chip that it shares with others: hardware is built once for them.
+
+    One that stops the chip whatever runs on it is taken out, and the others run without it.
+    """
+    with temporary_folder() as folder:
+        chip = write_chip(bugs[0].engine, bugs, folder)
+        right = try_run(chip, RIGHT)
+        stops = [n for n in range(1, len(bugs) + 1) if f"'{device(n)}'" in right.message]
+        if right.rule and bugs[0].kind != IDENTITY and not stops:
+            refuse_false(bugs[0].engine, right)
+        if not stops:
+            for number, bug in enumerate(bugs, start=1):
+                yield bug, try_run(chip, device(number))
+            return
+    yield bugs[stops[0] - 1], right
+    if others := [bug for number, bug in enumerate(bugs, start=1) if number != stops[0]]:
+        yield from run_together(others)
+
+
+def refuse_false(engine: str, said: Said) -> None:
+    """Raise ValueError if something is said of an engine without a bug."""
+    if said.rule:
+        raise ValueError(f"{engine} without a bug: {said.rule}: {said.message}")
+
+
+def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield tables of how many bugs were found, by engine and by kind.
+
+    Bugs that nothing can tell do not count, unless they were found.
+    """
+    counted = [each for each in verdicts if each.said.rule or not each.bug.equal]
+    columns: Mapping[str, list[str]] = {
+        "engine": [each.bug.engine for each in counted],
+        "kind": [each.bug.kind for each in counted],
+    }
+    found = [bool(each.said.rule) for each in counted]
+    for title, names in columns.items():
+        totals = Counter(names)
+        right = Counter(name for name, each in zip(names, found, strict=True) if each)
+        yield f"\n| {title} | found | of |\n|---|---|---|"
+        yield from (f"| {name} | {right[name]} | {total} |" for name, total in totals.items())
+    by = Counter(each.by for each in counted if each.said.rule)
+    yield (
+        f"\n{sum(found)} of {len(found)} found, {by[RUN]} by run and {by[KIT]} by a kit;"
+        f" {len(verdicts) - len(counted)} more make no difference"
+    )
+
+
 def main() -> None:
     """Print a row for each bug, and how many were found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", choices=SOURCES, help="only bugs of this one")
+    parser.add_argument("--engine", choices=(*SOURCES, *ALONE), help="only bugs of this one")
     parser.add_argument("--bug", help="only the bug of this name")
     parser.add_argument("--at-once", type=int, default=13, help="bugs that share a chip")
     chosen = parser.parse_args()
@@ -202,14 +139,14 @@ def main() -> None:
         for bug in read_bugs()
         if chosen.engine in (None, bug.engine) and chosen.bug in (None, bug.name)
     ]
-    found: Counter[bool] = Counter()
-    print("| engine | bug | kind | found by | message |\n|---|---|---|---|---|")
-    for each in judge_all(bugs, chosen.at_once):
-        found[bool(each.rule)] += 1
-        bug = each.bug
-        rule = each.rule or "**nothing**"
-        print(f"| {bug.engine} | {bug.name} | {bug.kind} | {rule} | {each.message} |", flush=True)
-    print(f"\n{found[True]} of {found.total()} found")
+    verdicts = []
+    print("| RTL | bug | kind | found by | rule | message |\n|---|---|---|---|---|---|", flush=True)
+    for each in judge(bugs, chosen.at_once):
+        verdicts.append(each)
+        bug, said = each.bug, each.said
+        by = (each.by, said.rule, said.message) if said.rule else ("**nothing**", "", bug.equal)
+        print(f"| {' | '.join((bug.engine, bug.name, bug.kind, *by))} |", flush=True)
+    print(*summary(verdicts), sep="\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ from atoll.resolve import load_soc
 from atoll_sim.accelerator_test.accelerator_kit import NOWHERE
 from atoll_sim.accelerator_test.draw import draw
 from atoll_sim.accelerator_test.joined import join
+from atoll_sim.backends.session import CpuKind
 from atoll_sim.runs.checked_run import run_models
+from atoll_sim.trace.simulation import USUAL, Conditions
 
 RIGHT = "right"
 """The instance without a fault, whose parameter `plant` is 0."""
@@ -64,7 +66,9 @@ def write_chip(folder: Path, accelerator: str, plants: Sequence[str]) -> Path:
     return path
 
 
-def run_on(chip: Path, *devices: str) -> RunReport:
+def run_on(
+    chip: Path, *devices: str, cpu: CpuKind = CpuKind.RTL, conditions: Conditions = USUAL
+) -> RunReport:
     """Have accelerators of a chip run an operator each, in RTL."""
     soc = load_soc(chip)
     engine, random = soc.engines[0], Random(1)
@@ -74,7 +78,8 @@ def run_on(chip: Path, *devices: str) -> RunReport:
     place = {op.name: name for op, name in zip(network.operators, devices, strict=True)}
     requests = BuildRequests(model=Build(place=place))
     compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
-    (outcome,) = run_models([compiled], [random_sample(compiled.graph)])
+    samples = [random_sample(compiled.graph)]
+    (outcome,) = run_models([compiled], samples, cpu=cpu, conditions=conditions)
     return outcome.report
 
 

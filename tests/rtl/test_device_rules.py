@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from tests.rtl.planted import RIGHT, found, plant, run_on, write_chip
 
+from atoll_sim.backends.session import CpuKind
+from atoll_sim.trace.simulation import Conditions
+
 pytestmark = pytest.mark.rtl
 
 SKELETON = Path(__file__).parents[2] / "compiler" / "atoll" / "description" / "skeleton" / "widget"
@@ -25,7 +28,13 @@ FOUND = {
 UNUSED = {"unreset": ("A4", "spurious interrupt")}
 """Likewise, of an instance that runs nothing: what is not reset begins with random values."""
 
-PLANTS = (*FOUND, *UNUSED)
+HOSTED = {
+    "failed": ("A5", "wrong value after reset"),
+    "lets_go": ("A7", "unstable request"),
+}
+"""Likewise, which only a native host finds: it reads registers after reset, and holds requests."""
+
+PLANTS = (*FOUND, *UNUSED, *HOSTED)
 EDITS = {
     "module widget (": "module widget #(parameter int unsigned Plant = 0) (",
     "assign irq_o         = done_q;": "assign irq_o = (done_q && !@mute)"
@@ -39,8 +48,8 @@ EDITS = {
     " always_ff @(posedge clk_i) paused_q <= m_obi_req_o && !m_obi_gnt_i;"
     " assign m_obi_req_o = (state_q == StRead || state_q == StWrite"
     " || ((@asks || @wavers) && done_q))"
-    " && !(@wavers && paused_q);",
-    "{busy_q, done_q, error_q} <= '0;": "if (!@unreset) {busy_q, done_q, error_q} <= '0;",
+    " && !((@wavers || @lets_go) && paused_q);",
+    "{busy_q, done_q, error_q} <= '0;": "if (!@unreset) {busy_q, done_q, error_q} <= 3'(@failed);",
 }
 
 
@@ -64,3 +73,16 @@ def test_a1_a2_a3_a4_a6_a7_each_plant_breaks_its_rule(chip: Path) -> None:
     assert rules.pop(RIGHT) == set()
     wanted = FOUND | UNUSED
     assert {name: rule for name, rule in wanted.items() if rule not in rules[name]} == {}
+
+
+@pytest.mark.slow
+def test_a5_a7_a_native_host_finds_what_no_run_shows(chip: Path) -> None:
+    plain = run_on(chip, RIGHT, *HOSTED)
+    assert plain.bit_exact
+    assert not any(found(plain, name) for name in HOSTED), "a start clears it, none is held"
+    held = run_on(chip, RIGHT, *HOSTED, cpu=CpuKind.NATIVE, conditions=Conditions(hold=0.5))
+    assert held.bit_exact
+    rules = {name: found(held, name) for name in (RIGHT, *HOSTED)}
+    assert rules == {RIGHT: set(), **{name: {rule} for name, rule in HOSTED.items()}}
+    (early,) = (each for each in held.violations if each.device == "failed")
+    assert early.operator != "none"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NUMBERS = {"D": 5, "S": 5, "P": 7, "C": 7, "K": 7, "W": 2, "M": 9, "A": 9}
-ROW = re.compile(r"^\| ([A-Z]\d) \|([^|]+)\|([^|]*)\|([^|]*)\|$", re.M)
+NUMBERS = {"D": 5, "S": 5, "P": 7, "C": 7, "K": 7, "W": 2, "M": 9, "A": 11}
+ROW = re.compile(r"^\| ([A-Z]\d+) \|([^|]+)\|([^|]*)\|([^|]*)\|$", re.M)
 
 
 def rows() -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -32,7 +32,7 @@ def numbers_of(test: str) -> list[str]:
 
     U1 to U4 are the use cases of M7, not numbers of their own.
     """
-    prefix = re.match(r"test_((?:[a-z]\d_)+)", test)
+    prefix = re.match(r"test_((?:(?:[a-z]\d|a1\d)_)+)", test)
     numbers = prefix[1].upper().strip("_").split("_") if prefix else []
     return [number for number in numbers if number[0] != "U"]
 

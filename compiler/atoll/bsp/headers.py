@@ -152,7 +152,7 @@ def device_source(soc: ResolvedSoc) -> str:
             for engine in soc.engines
         },
         cores=soc.remote_cpus,
-        timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
+        timeout=driver_timeout(soc),
         core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
 
@@ -166,10 +166,14 @@ def _cores_to_load(soc: ResolvedSoc) -> Iterator[tuple[Cpu, str, bool]]:
             yield core, image_symbol(core), cleaned
 
 
-def _patience(soc: ResolvedSoc) -> int:
-    """Return the host's cycles of a second, in as many seconds as its clock is faster."""
+def driver_timeout(soc: ResolvedSoc) -> int:
+    """Return the host's cycles after which a driver gives up an engine that ends no command.
+
+    That is a part of a second, and as many of them as the host's clock is faster than an engine's.
+    """
     clock = soc.host_cpu.clock
-    return max(clock * -(-clock // engine.clock) for engine in (*soc.engines, soc.host_cpu))
+    second = max(clock * -(-clock // engine.clock) for engine in (*soc.engines, soc.host_cpu))
+    return min(second // _TIMEOUT_FRACTION, _LONGEST_WAIT)
 
 
 def pool_header(soc: ResolvedSoc) -> str:

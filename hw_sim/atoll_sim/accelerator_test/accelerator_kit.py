@@ -41,13 +41,14 @@ from atoll_sim.accelerator_test.copies import Copy, draw_copies, try_copies
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
 from atoll_sim.accelerator_test.makers import MOST_BYTES
+from atoll_sim.accelerator_test.setbacks import may_abort, may_fail, try_aborts, try_failures
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.runs.checked_run import run_models
-from atoll_sim.trace.simulation import START_SEED
+from atoll_sim.trace.simulation import START_SEED, USUAL, Conditions
 
 MOVED = ("here", "there")
 """Pools between which DMA engines copy."""
@@ -206,16 +207,18 @@ def _try_all(
     count = len(every)
     for aligned in (True, False) if isinstance(_engine(soc), Dma) else ():
         _try_copies(kit, aligned=aligned)
-    kit.note("operators, by the model", count, lambda: _exact(networks, soc, in_rtl=False))
+    kit.note("operators, by the model", count, lambda: _exact(networks, soc, None))
     for memories in SETTINGS if in_rtl else ():
         other = kit.chip(memories)
         name = f"operators, in RTL, memory {memories.name}"
-        kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
+        kit.note(name, count, partial(_exact, networks, other, memories.conditions))
+    usual = kit.chip(SETTINGS[1])
+    if in_rtl:
+        _try_setbacks(kit, usual, few)
     if private := private_chip(kit.described, kit.params, kit.folder):
         for each in (False, in_rtl)[: 1 + in_rtl]:
             name = f"operators, {'in RTL' if each else 'by the model'}, private memory"
-            kit.note(name, len(few), partial(_exact, [join(few)], private, in_rtl=each))
-    usual = kit.chip(SETTINGS[1])
+            kit.note(name, len(few), partial(_exact, [join(few)], private, USUAL if each else None))
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
     kit.note("firmware, two instances at once", 1, lambda: _drive_both(few, usual))
@@ -230,6 +233,21 @@ def _try_all(
     kit.checks += drawn_with.builds(mutants) if mutants else ()
 
 
+def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
+    """Have an instance fail, and be aborted, before it runs operators rightly."""
+    engine, hole = _engine(soc), soc.memory("dtcm").origin
+    seed = kit.random.getrandbits(16)
+    compiled = _compile_network(join(few), soc)
+    if may_fail(engine):
+        name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"
+        check = partial(try_failures, compiled, SETTINGS[1].conditions, folder, hole)
+        kit.note(name, len(few), check)
+    if may_abort(engine):
+        name, folder = "operators, in RTL, after aborts", kit.folder / "aborts"
+        check = partial(try_aborts, compiled, SETTINGS[1].conditions, folder, Random(seed))
+        kit.note(name, len(few), check)
+
+
 def _try_copies(kit: _Kit, *, aligned: bool) -> None:
     """Have an instance of a DMA engine copy alone, by its model if it has one, and in RTL."""
     where = "aligned" if aligned else "anywhere"
@@ -240,26 +258,32 @@ def _try_copies(kit: _Kit, *, aligned: bool) -> None:
         copies = draw_copies(soc, dma, Random(seed), aligned=aligned)
         if dma.spec.model and memories is SETTINGS[0]:
             name = f"copies {where}, by the model"
-            kit.note(name, len(copies), partial(_copy, copies, soc, seed, None))
+            kit.note(name, len(copies), partial(_copy_by_model, copies, soc, seed))
         if dma.spec.rtl_module:
             name = f"copies {where}, in RTL, memory {memories.name}"
-            kit.note(
-                name, len(copies), partial(_copy, copies, soc, seed, kit.folder / memories.name)
-            )
+            where_to = kit.folder / memories.name
+            check = partial(_copy_in_rtl, copies, soc, seed, where_to, memories.conditions)
+            kit.note(name, len(copies), check)
 
 
-def _copy(
-    copies: Sequence[Copy], soc: ResolvedSoc, seed: int, folder: Path | None
+def _copy_by_model(copies: Sequence[Copy], soc: ResolvedSoc, seed: int) -> Iterator[str]:
+    memory = HostMemory(soc)
+    model = ModelAccelerators(soc, memory)
+    yield from try_copies(copies, soc, soc.dmas[0], model, memory, Random(seed))
+
+
+def _copy_in_rtl(
+    copies: Sequence[Copy], soc: ResolvedSoc, seed: int, folder: Path, conditions: Conditions
 ) -> Iterator[str]:
-    """Yield what is wrong with copies: in RTL if there is a folder for that, else by the model."""
-    memory, random, dma = HostMemory(soc), Random(seed), soc.dmas[0]
-    if folder is None:
-        model = ModelAccelerators(soc, memory)
-        yield from try_copies(copies, soc, dma, model, memory, random)
-        return
+    memory = HostMemory(soc)
     executable = build_model(soc, external_host=True, progress=current())
-    with RtlAccelerators(soc, memory, executable, folder) as in_rtl:
-        yield from try_copies(copies, soc, dma, in_rtl, memory, random)
+    in_rtl = RtlAccelerators(
+        *(soc, memory, executable, folder), watched=True, conditions=conditions
+    )
+    with in_rtl:
+        wrong = [*try_copies(copies, soc, soc.dmas[0], in_rtl, memory, Random(seed))]
+    yield from (str(each.violation) for each in in_rtl.findings)
+    yield from wrong
 
 
 def _engine(soc: ResolvedSoc) -> Engine:
@@ -298,13 +322,24 @@ def _compile_network(
     return compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
 
 
-def _exact(networks: Sequence[Graph], soc: ResolvedSoc, *, in_rtl: bool) -> Iterator[str]:
-    """Yield what is wrong when a native host has one instance run networks."""
-    kind = AcceleratorKind.RTL if in_rtl else AcceleratorKind.MODEL
+def _exact(
+    networks: Sequence[Graph], soc: ResolvedSoc, conditions: Conditions | None
+) -> Iterator[str]:
+    """Yield what is wrong when a native host has one instance run networks.
+
+    Its model runs them if there are no conditions for RTL.
+    """
+    kind = AcceleratorKind.RTL if conditions else AcceleratorKind.MODEL
     for network in _follow(networks):
         compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
-        (outcome,) = run_models([compiled], [samples], cpu=CpuKind.NATIVE, accelerator=kind)
+        (outcome,) = run_models(
+            [compiled],
+            [samples],
+            cpu=CpuKind.NATIVE,
+            accelerator=kind,
+            conditions=conditions or USUAL,
+        )
         yield from _wrong(outcome.report, network)
 
 
@@ -317,12 +352,13 @@ def _follow(networks: Sequence[Graph]) -> Iterator[Graph]:
 
 
 def _wrong(report: RunReport, network: Graph) -> Iterator[str]:
+    """Yield what is wrong in a run: rules that were broken first, as they say more of the cause."""
+    for violation in report.violations:
+        yield str(violation)
     for mismatch in report.mismatches:
         op = next((op for op in network.operators if op.name == mismatch.operator), None)
         shown = "" if op is None else f" ({_show_features(op.name, network)})"
         yield f"{mismatch}{shown}"
-    for violation in report.violations:
-        yield str(violation)
     if not report.passed and not report.mismatches and not report.violations:
         yield "; ".join(report.notes) or "the run failed"
 
@@ -348,7 +384,8 @@ def _begin_otherwise(network: Graph, soc: ResolvedSoc) -> Iterator[str]:
     compiled = _compile_network(network, soc)
     samples = random_sample(compiled.graph)
     ran = [
-        run_models([compiled], [samples], start_seed=seed)[0] for seed in (START_SEED, OTHER_SEED)
+        run_models([compiled], [samples], conditions=Conditions(seed=seed))[0]
+        for seed in (START_SEED, OTHER_SEED)
     ]
     yield from _wrong(ran[1].report, compiled.graph)
     yield from first_difference(*(each.report for each in ran))

@@ -10,6 +10,7 @@ from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.records import dataclass
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll_sim.trace.simulation import Conditions
 
 FIRST, SECOND = "first", "second"
 """The instances."""
@@ -24,18 +25,20 @@ class Memories:
         latency: cycles of a read.
         width: bytes that a bank moves in a cycle.
         banks: of the shared memory.
+        conditions: of an accelerator that a native host drives.
     """
 
     name: str
     latency: int
     width: int
     banks: int
+    conditions: Conditions
 
 
 SETTINGS = (
-    Memories("without waits", 1, 16, 4),
-    Memories("usual", 2, 4, 2),
-    Memories("slow", 9, 4, 1),
+    Memories("without waits", 1, 16, 4, Conditions(seed=1)),
+    Memories("usual", 2, 4, 2, Conditions(seed=2, hold=0.25)),
+    Memories("slow", 9, 4, 1, Conditions(seed=3, hold=0.7)),
 )
 
 _CHIP = """

@@ -249,7 +249,7 @@ def _shape(shapes: Shapes) -> tuple[int, ...]:
 def _make_concatenation(kind: str, shapes: Shapes) -> Graph:
     if shapes.given:
         raise UnfitError
-    rows, count = shapes.random.choice((1, 2, 5, 9)), shapes.random.choice((2, 2, 3, 4))
+    rows, count = shapes.random.choice((1, 2, 5, 9, 33)), shapes.random.choice((2, 2, 3, 4))
     scale, zero = shapes.scale(), shapes.zero()
     widths = [shapes.random.choice(_SMALL) for _ in range(count)]
     parts = [_tensor(f"x{n}", (rows, width), scale, zero) for n, width in enumerate(widths)]

@@ -92,11 +92,10 @@ class _Peer:
             answered = dut.rvalid_o.value == 1
             result = int(dut.result_o.value) if answered else None
             if answered and taken == asked and not (asking and asked < len(calls)):
-                self._note(f"cycle {cycle}: an answer that nobody asked for")
+                self._note(f"cycle {cycle}: an answer that nobody asked for (A4)")
             if held is not None and result != held:
-                self._note(
-                    f"{calls[taken].name}, cycle {cycle}: the answer changes before it is taken"
-                )
+                name = calls[taken].name
+                self._note(f"{name}, cycle {cycle}: the answer changes before it is taken (A7)")
             held = None if takes else result
             if answered and takes and taken < asked:
                 assert result is not None
@@ -105,7 +104,7 @@ class _Peer:
                 taken, moved = taken + 1, cycle
         if taken < len(calls):
             what = "answers" if asked > taken else "accepts a request"
-            self._note(f"{calls[taken].name}, call {taken + 1}: it never {what}")
+            self._note(f"{calls[taken].name}, call {taken + 1}: it never {what} (A9)")
 
     def _note(self, fault: str) -> None:
         if len(self.faults) < MOST_FAULTS:

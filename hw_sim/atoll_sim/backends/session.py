@@ -14,7 +14,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.plugins.loading import load
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.trace.simulation import START_SEED, OwnBench, SimResult
+from atoll_sim.trace.simulation import USUAL, Conditions, OwnBench, SimResult
 from atoll_sim.waves.request import Waves
 
 
@@ -103,7 +103,7 @@ class Work:
         backends: who plays the accelerators.
         progress: told what goes on.
         written: what a run in RTL writes beside its report.
-        start_seed: decides the values with which registers and memories of RTL begin.
+        conditions: under which RTL runs.
         bench: a user's test that runs beside the firmware, in RTL only.
     """
 
@@ -113,7 +113,7 @@ class Work:
     backends: Backends = Backends()
     progress: Progress = silent
     written: Written = NOTHING_WRITTEN
-    start_seed: int = START_SEED
+    conditions: Conditions = USUAL
     bench: OwnBench | None = None
 
     @property

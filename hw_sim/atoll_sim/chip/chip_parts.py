@@ -242,6 +242,11 @@ class Chip:
         return not (self.faults or self.exported)
 
     @property
+    def throttled(self) -> bool:
+        """Tell whether a bench can hold up requests."""
+        return self.bench or (self.external_host and not (self.faults or self.exported))
+
+    @property
     def clocks(self) -> tuple[Clock, ...]:
         """Return the host's clock, which is the bus's, then those of devices with another one."""
         others = (Clock(m.clock, self.soc.device(m.name).clock) for m in self.masters if m.clock)

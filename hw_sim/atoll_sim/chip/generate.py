@@ -99,7 +99,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_view.sv"] if any(master.views for master in chip.masters) else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
-    names += ["atoll_throttle.sv"] if chip.bench else []
+    names += ["atoll_throttle.sv"] if chip.throttled else []
     names += [f"{name}.sv" for name in dict.fromkeys((*_adapters(chip), *_monitors(chip)))]
     cores = _cores(chip)
     paths = [path for core in cores for path in package_sources(core)]

@@ -39,10 +39,12 @@ class Script:
     Attributes:
         run: from opening the device to the end of the operator.
         finish: what takes the interrupt back and closes the device.
+        abort: what the driver does once it gives up.
     """
 
     run: tuple[Access, ...]
     finish: tuple[Access, ...]
+    abort: tuple[Access, ...]
 
 
 def script_of(engine: Engine, record: bytes) -> Script:
@@ -65,6 +67,7 @@ def script_of(engine: Engine, record: bytes) -> Script:
             *_accesses(program.runs[kind], engine, played, {}),
         ),
         finish=tuple(_accesses((*program.clear, *program.close), engine, nothing, {})),
+        abort=tuple(_accesses(program.abort, engine, nothing, {})),
     )
 
 

@@ -16,7 +16,12 @@ from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import RESET_CYCLES
 
 ASK_CYCLES = 16
-"""After which a register is read again."""
+"""After which a register is read again; after more of them where it has taken long already."""
+
+LONG, ASK_SELDOM = 10**6, 1024
+
+SETTLE_CYCLES = 4096
+"""After the last access, in which an interrupt line that was taken back has to fall."""
 
 START_CYCLES = 6
 """From the end of the reset to the first access."""
@@ -41,12 +46,15 @@ class Host:
 
     async def until(self, do: Do, job: Job) -> bool:
         """Read a register until it is as it shall be; False if patience runs out first."""
-        for _ in range(job.max_cycles // ASK_CYCLES):
+        waited = 0
+        while waited <= job.max_cycles:
             if await self.access(do.address) & do.mask == do.equals:
                 return True
             # Half a cycle more: an access that begins with an edge of the clock would be lost by
             # an adapter that rests, whose clock has not begun.
-            await Timer(ASK_CYCLES * job.cycle_time + job.cycle_time // 2, "ps")
+            cycles = ASK_CYCLES if waited < LONG else ASK_SELDOM
+            await Timer(cycles * job.cycle_time + job.cycle_time // 2, "ps")
+            waited += cycles
         return False
 
     async def interrupt(self, line: int, patience: Timer) -> bool:
@@ -59,6 +67,8 @@ class Host:
 
 async def run_job(host: Host, model: Model, job: Job) -> Report:
     """Do all of one job."""
+    for address in job.look:
+        await host.access(address)
     for address, data in job.before.items():
         model.poke(address, data)
     # A list counts from its start; a program from its first step.
@@ -83,6 +93,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
         memory={address: model.peek(address, size) for address, size in job.after},
         counts=model.counts(),
         spans=model.spans(),
+        findings=model.shadow.findings()[0],
         cycles=cycles,
     )
 
@@ -101,4 +112,8 @@ async def serve_host(dut: Any) -> None:
         await Timer(START_CYCLES * job.cycle_time, "ps")
     while job is not None:
         connection.send(await run_job(host, model, job))
-        job = connection.recv()
+        cycle_time, job = job.cycle_time, connection.recv()
+        if job is None:
+            await Timer(SETTLE_CYCLES * cycle_time, "ps")
+    model.end_devices()
+    connection.send(model.shadow.findings()[0])

@@ -30,6 +30,7 @@ class Job:
     """A command list for one accelerator, or what its program does for one operator.
 
     Attributes:
+        look: addresses of registers to read before anything is done with the accelerator.
         before: bytes to put into the memories first, by address.
         start: what the host does; for a list it ends by starting it.
         irq: line that rises when the list has ended; None: it ends with `start`.
@@ -40,6 +41,7 @@ class Job:
         cycle_time: picoseconds of a clock cycle.
     """
 
+    look: tuple[int, ...]
     before: Mapping[int, bytes]
     start: tuple[Do, ...]
     irq: int | None
@@ -60,6 +62,7 @@ class Report:
         registers: values read, in the job's order.
         memory: bytes brought back, by address.
         counts, spans: the chip's whole log; see `monitors`.
+        findings: what broke a rule of ports so far; see `shadow.records.FINDING`.
         cycles: from the start of the list to its end.
     """
 
@@ -69,4 +72,5 @@ class Report:
     memory: Mapping[int, bytes]
     counts: bytes
     spans: bytes
+    findings: bytes
     cycles: int

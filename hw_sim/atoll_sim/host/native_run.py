@@ -16,7 +16,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.trace.pace import Pace
-from atoll_sim.trace.simulation import SimResult
+from atoll_sim.trace.simulation import USUAL, Conditions, SimResult
 from atoll_sim.waves.request import Waves
 
 
@@ -38,7 +38,13 @@ class NativeSession:
         """See `atoll_sim.backends.session.Session.run`."""
         soc = work.models[0].soc
         rtl = frozenset(engine.name for engine in soc.engines) - work.modelled
-        return run_native(work.models, work.samples, rtl=rtl, progress=work.progress)
+        return run_native(
+            work.models,
+            work.samples,
+            rtl=rtl,
+            progress=work.progress,
+            conditions=work.conditions,
+        )
 
 
 def run_native(
@@ -47,6 +53,7 @@ def run_native(
     *,
     rtl: frozenset[str] | bool = False,
     progress: Progress = silent,
+    conditions: Conditions = USUAL,
 ) -> SimResult:
     """Run networks in turn on the host, as the firmware that they share would.
 
@@ -55,6 +62,7 @@ def run_native(
         samples: of each network; all have the same number.
         rtl: the accelerators in RTL, driven by the host; software models play the others.
         progress: told what goes on.
+        conditions: under which their RTL runs.
     """
     soc = models[0].soc
     memory = HostMemory(soc)
@@ -71,10 +79,17 @@ def run_native(
     watch = pace.watch(progress)
     if executable is None:
         return HostCores(models, memory, ModelAccelerators(soc, memory, models)).run(runs, watch)
-    with (
-        temporary_folder() as folder,
-        RtlAccelerators(soc, memory, executable, folder, models) as in_rtl,
-    ):
-        mixed = add_models(in_rtl, built, soc, memory, models)
-        result = HostCores(models, memory, mixed).run(runs, watch)
-        return replace(result, notes=in_rtl.notes)
+    with temporary_folder() as folder:
+        in_rtl = RtlAccelerators(
+            *(soc, memory, executable, folder, models), watched=True, conditions=conditions
+        )
+        with in_rtl:
+            mixed = add_models(in_rtl, built, soc, memory, models)
+            result = HostCores(models, memory, mixed).run(runs, watch)
+        found = in_rtl.findings
+        return replace(
+            result,
+            notes=in_rtl.notes,
+            findings=(*result.findings, *found),
+            findings_total=result.findings_total + sum(each.violation.count for each in found),
+        )

@@ -4,14 +4,16 @@
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
+from atoll.bsp.headers import driver_timeout
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
-from atoll.ir.tir import EngineAction
+from atoll.ir.tir import EngineAction, Step
 from atoll.lower.records import record_layout
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.utils.children import start, too_long
@@ -25,7 +27,8 @@ from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
-    MAX_CYCLES,
+    Around,
+    abort_job,
     list_job,
     list_outcome,
     popped_bytes,
@@ -42,7 +45,12 @@ from atoll_sim.model.process import (
     unfinished_error,
 )
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Touched
+from atoll_sim.shadow.device_rows import known_registers
+from atoll_sim.shadow.rules import RULES
+from atoll_sim.shadow.table import ports_table
+from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.run_files import SHADOW
+from atoll_sim.trace.simulation import USUAL, Conditions, Finding, Touched
 from atoll_sim.trace.timeline import touches_by_phase
 
 
@@ -54,6 +62,9 @@ def record_bytes(npu: Engine) -> int:
 
 
 BENCH = "atoll_sim.host.bench"
+NEVER_DONE = next(rule.name for rule in RULES if rule.symbol == "NO_END")
+SHARES = 256
+"""The model counts shares of cycles in these parts."""
 
 
 class Memory(Protocol):
@@ -82,6 +93,9 @@ class RtlAccelerators:
         executable: Path,
         folder: Path,
         models: Sequence[Compiled] = (),
+        *,
+        watched: bool = False,
+        conditions: Conditions = USUAL,
     ) -> None:
         """Prepare a run.
 
@@ -91,6 +105,8 @@ class RtlAccelerators:
             executable: of `build_model` with ``external_host=True``.
             folder: for the log; made if missing.
             models: the networks, whose records accelerators with programs need.
+            watched: hold the accelerators to the rules of their ports; see `findings`.
+            conditions: under which they run.
         """
         self._soc = soc
         self._memory = memory
@@ -100,10 +116,19 @@ class RtlAccelerators:
         self._ends = ExitStack()
         self._phases_taken = 0
         self._reports: list[Report] = []
+        self._findings: list[Finding] = []
         self._moved: list[Accessed] = []
+        self._table = ports_table(soc) if watched else None
+        held = round(conditions.hold * SHARES)
+        self._options = ("--seed", str(conditions.seed), "--hold", str(held))
+        self._lists = lists_of(models)
+        self._numbers = {id(each): number for number, each in enumerate(models)}
+        self._known = 0
+        self._broken_off = False
+        self._driven: set[str] = set()
         self._records = {
             key: len(compiled.commands[step.action.commands])
-            for key, (compiled, step) in lists_of(models).items()
+            for key, (compiled, step) in self._lists.items()
             if isinstance(step.action, EngineAction)
         }
 
@@ -111,7 +136,10 @@ class RtlAccelerators:
         """Start the model."""
         self._folder.mkdir(parents=True, exist_ok=True)
         mapped = write_map(self._soc, self._folder)
-        self._command = (str(self._executable.absolute()), *mapped)
+        self._command = (str(self._executable.absolute()), *mapped, *self._options)
+        if self._table:
+            (self._folder / SHADOW).write_bytes(self._table.words)
+            self._command += ("--shadow", SHADOW)
         ours, theirs = socket.socketpair()
         with theirs, (self._folder / LOG).open("w") as log:
             self._child = self._ends.enter_context(
@@ -142,8 +170,9 @@ class RtlAccelerators:
         with self._ends:
             with suppress(OSError):
                 self._connection.send(None)
-                if kind is None:
-                    self._child.wait()
+            if kind is None and not self._broken_off:
+                self._note(self._receive(), None)
+                self._child.wait()
             self._connection.close()
 
     @property
@@ -153,9 +182,54 @@ class RtlAccelerators:
         return (*warned, *said_notes(self._folder))
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What broke a rule of ports: complete when the model has ended."""
+        return tuple(self._findings)
+
+    def _note(self, records: bytes, at: tuple[Compiled, Step] | None) -> None:
+        """Keep the findings that are new, of an operator if one is known."""
+        if not self._table:
+            return
+        every = name_findings(records, self._table, self._soc)
+        for finding in every[self._known :]:
+            if at:
+                compiled, step = at
+                operator = compiled.graph.operators[step.number].name
+                finding = Finding(
+                    model=self._numbers[id(compiled)],
+                    violation=replace(finding.violation, operator=operator),
+                )
+            self._findings.append(finding)
+        self._known = len(every)
+
+    @property
     def cycles(self) -> tuple[int, ...]:
         """Cycles that each list took so far, from its start to its end."""
         return tuple(report.cycles for report in self._reports)
+
+    def fail(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Do what `run` does, and keep nothing that memory or the host get of it."""
+        job = replace(self._job(npu, address, count), after=())
+        report = self._run_job(npu, address, job)
+        self.take_touched()
+        return list_outcome(report) if npu.spec.program is None else program_outcome(npu, report)
+
+    def abort(self, npu: Engine, address: int, count: int, delay: int) -> None:
+        """Begin what `run` does, abort it, and wait for its end; `delay` is as in `abort_job`.
+
+        What comes of it is kept nowhere. That it did not end before is no finding.
+
+        Raises:
+            SimulationError: it never ends.
+        """
+        record = self._record(npu, address) if npu.spec.program else b""
+        whole = replace(self._job(npu, address, count), after=())
+        known = len(self._findings)
+        self._run_job(npu, address, abort_job(npu, record, whole, delay))
+        self._findings[known:] = [
+            each for each in self._findings[known:] if each.violation.rule != NEVER_DONE
+        ]
+        self.take_touched()
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list, or an operator by its record, to its end or its first error.
@@ -164,8 +238,7 @@ class RtlAccelerators:
             SimulationError: the accelerator never ends, or the simulator breaks off.
         """
         if npu.spec.program is None:
-            job = list_job(npu, address, count, *self._around(npu))
-            return list_outcome(self._run_job(npu, address, job))
+            return list_outcome(self._run_job(npu, address, self._job(npu, address, count)))
         outcome, results = self._program(npu, address)
         for at, data in results.items():
             self._memory.write(at, data)
@@ -181,35 +254,55 @@ class RtlAccelerators:
         return results
 
     def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
-        size = self._records.get((npu.name, address)) or record_bytes(npu)
-        record = self._memory.read(address, size)
-        job = program_job(npu, record, self._memory.read, *self._around(npu))
+        record, job = self._record(npu, address), self._job(npu, address, 1)
         for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
         report = self._run_job(npu, address, job)
         return program_outcome(npu, report), popped_bytes(npu, record, report.taken)
 
+    def _record(self, npu: Engine, address: int) -> bytes:
+        size = self._records.get((npu.name, address)) or record_bytes(npu)
+        return self._memory.read(address, size)
+
+    def _job(self, npu: Engine, address: int, count: int) -> Job:
+        if npu.spec.program is None:
+            return list_job(npu, address, count, self._around(npu))
+        record = self._record(npu, address)
+        return program_job(npu, record, self._memory.read, self._around(npu))
+
     def _run_job(self, npu: Engine, address: int, job: Job) -> Report:
         """Have the model do a job; its memory is the host's then."""
-        try:
+        with suppress(OSError):
             self._connection.send(job)
-            report: Report = self._connection.recv()
-        except (EOFError, OSError) as fault:
-            status = self._child.wait()
-            if self._child.over:
-                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            raise unfinished_error(self._folder, status) from fault
+        report: Report = self._receive()
         if not report.ended:
             raise SimulationError(
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
-                f" {MAX_CYCLES} cycles",
+                f" {job.max_cycles:,} cycles (A9)",
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
             self._memory.write(at, data)
         self._reports.append(report)
+        self._note(report.findings, self._lists.get((npu.name, address)))
         return report
+
+    def _receive(self) -> Any:
+        """Return what the model sends.
+
+        Raises:
+            SimulationError: it has broken off.
+        """
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError) as fault:
+            self._broken_off = True
+            status = self._child.wait()
+            if self._child.over:
+                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
+            engines = (engine.name for engine in self._soc.engines)
+            raise unfinished_error(self._folder, status, engines) from fault
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what the last list read, then what it wrote: its log has no order."""
@@ -239,14 +332,21 @@ class RtlAccelerators:
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 
-    def _around(self, npu: Engine) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int]:
-        """Return what memory holds, the spans that may change, and picoseconds of a cycle."""
+    def _around(self, npu: Engine) -> Around:
         before = {
             span.start: self._memory.read(span.start, len(span))
             for span in self._spans(npu, (Access.READ, Access.WRITE))
         }
         after = tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,)))
-        return before, after, PICOSECONDS // self._soc.host_cpu.clock
+        look = () if npu.name in self._driven or not self._table else known_registers(npu)
+        self._driven.add(npu.name)
+        return Around(
+            look=look,
+            before=before,
+            after=after,
+            patience=driver_timeout(self._soc),
+            cycle_time=PICOSECONDS // self._soc.host_cpu.clock,
+        )
 
     def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""

@@ -2,16 +2,18 @@
 """What the host does with the registers of an accelerator in RTL to have it run something."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from itertools import islice, takewhile
 
 from atoll.program.steps import Verb
+from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.list_registers import BUSY, CLEAR, DOORBELL
+from atoll_sim.engines.list_registers import ABORT, BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
-MAX_CYCLES = 10**9
 IRQ_BIT = 1
 START_BIT = 1
 WORD_BYTES = 4
@@ -20,14 +22,26 @@ COMMAND_BYTES = 64
 Read = Callable[[int, int], bytes]
 
 
-def list_job(
-    engine: Engine,
-    address: int,
-    count: int,
-    before: Mapping[int, bytes],
-    after: tuple[tuple[int, int], ...],
-    cycle_time: int,
-) -> Job:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is the same for all jobs of an accelerator.
+
+    Attributes:
+        look: addresses of registers that the first job reads before anything else.
+        before: what memory holds, by address.
+        after: spans of memory that may change.
+        patience: cycles after which a driver gives up a command that does not end.
+        cycle_time: picoseconds of a cycle.
+    """
+
+    look: tuple[int, ...] = ()
+    before: Mapping[int, bytes] = field(default_factory=dict)
+    after: tuple[tuple[int, int], ...] = ()
+    patience: int
+    cycle_time: int
+
+
+def list_job(engine: Engine, address: int, count: int, around: Around) -> Job:
     """Return the job of a list of commands."""
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
     if engine.spec.driver == DOORBELL:
@@ -40,14 +54,15 @@ def list_job(
             Do(address=at["CONTROL"], value=START_BIT),
         )
     return Job(
-        before=before,
+        look=around.look,
+        before=around.before,
         start=start,
         irq=engine.irq,
         read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
         finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
-        after=after,
-        max_cycles=MAX_CYCLES,
-        cycle_time=cycle_time,
+        after=around.after,
+        max_cycles=max(1, count) * around.patience,
+        cycle_time=around.cycle_time,
     )
 
 
@@ -62,28 +77,50 @@ def _rung(at: Mapping[str, int], address: int, count: int) -> Iterator[Do]:
     yield Do(address=at["IRQ_ENABLE"], value=IRQ_BIT)
 
 
-def program_job(
-    engine: Engine,
-    record: bytes,
-    read: Read,
-    before: Mapping[int, bytes],
-    after: tuple[tuple[int, int], ...],
-    cycle_time: int,
-) -> Job:
+def program_job(engine: Engine, record: bytes, read: Read, around: Around) -> Job:
     """Return the job of one operator by its record; `read` gives the bytes that are pushed."""
     program, origin = engine.spec.program, engine.registers.origin
     assert program
     script = script_of(engine, record)
     return Job(
-        before=before,
+        look=around.look,
+        before=around.before,
         start=tuple(do for access in script.run for do in _actions(access, origin, read)),
         irq=None,
         read=tuple(origin + engine.spec.registers[each.register] for each in program.failures),
         finish=tuple((origin + each.offset, each.value) for each in script.finish),
-        after=after,
-        max_cycles=MAX_CYCLES,
-        cycle_time=cycle_time,
+        after=around.after,
+        max_cycles=around.patience,
+        cycle_time=around.cycle_time,
     )
+
+
+def abort_job(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
+    """Return a job that is aborted soon after its start, and waited for as before.
+
+    Args:
+        engine: whose it is.
+        record: of its operator, if a program drives it.
+        job: to its end.
+        delay: how many words are pushed behind the start, if any are, or else how often the
+            register of the wait is read.
+    """
+    at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
+    if engine.spec.program is None:
+        end = Do(address=at["STATUS"], mask=BUSY, equals=0)
+        begun, abort = job.start, [Do(address=at["CONTROL"], value=ABORT)]
+    else:
+        script, origin = script_of(engine, record), engine.registers.origin
+        *_, last = (each for each in script.run if each.verb is Verb.WAIT)
+        end = Do(address=origin + last.offset, mask=last.mask, equals=last.equals)
+        writes = takewhile(lambda access: access.verb is Verb.WRITE, script.run)
+        sets = len([*writes])
+        words = takewhile(lambda do: do.value is not None, job.start[sets:])
+        begun = (*job.start[:sets], *islice(words, delay))
+        delay -= len(begun) - sets
+        abort = [Do(address=origin + each.offset, value=each.value) for each in script.abort]
+    look = Do(address=end.address)
+    return replace(job, start=(*begun, *[look] * delay, *abort, end), irq=None)
 
 
 def list_outcome(report: Report) -> Outcome:

@@ -7,6 +7,7 @@
 //   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
 //   --shadow FILE          hold every access against the packed contract in FILE
 //   --seed N               decides what registers hold before they are reset, 1 if not given
+//   --hold N               in N of 256 cycles, no new request of an accelerator passes
 
 #include <chrono>
 #include <cstdio>
@@ -242,11 +243,13 @@ int main(int argc, char** argv) {
   const char* folder = nullptr;
   unsigned requests = 0;
   int seed = 1;
+  int hold = 0;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--map") && i + 1 < argc) map = argv[++i];
     if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
     if (!std::strcmp(argv[i], "--judge") && i + 1 < argc) folder = argv[++i];
     if (!std::strcmp(argv[i], "--seed") && i + 1 < argc) seed = std::atoi(argv[++i]);
+    if (!std::strcmp(argv[i], "--hold") && i + 1 < argc) hold = std::atoi(argv[++i]);
     if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
       waves = argv[++i];
       settings = argv[++i];
@@ -260,6 +263,10 @@ int main(int argc, char** argv) {
   model = &only;
   if (!only.mapped()) {
     std::fprintf(stderr, "cannot load '%s'\n", map ? map : "--map");
+    return 1;
+  }
+  if (hold && !chip::hold_up(only.top(), static_cast<uint8_t>(hold))) {
+    std::fprintf(stderr, "nothing can hold up what accelerators ask for\n");
     return 1;
   }
   Verilated::threadContextp()->commandArgs(argc, argv);

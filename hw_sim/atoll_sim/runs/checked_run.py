@@ -43,7 +43,15 @@ from atoll_sim.iss.rules import not_modelled
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
-from atoll_sim.trace.simulation import START_SEED, OwnBench, Phase, SimResult, Stop
+from atoll_sim.trace.simulation import (
+    START_SEED,
+    USUAL,
+    Conditions,
+    OwnBench,
+    Phase,
+    SimResult,
+    Stop,
+)
 
 __all__ = [
     "AcceleratorKind",
@@ -117,7 +125,7 @@ def run_models(
     progress: Progress = silent,
     toolchain: str | None = None,
     written: Written = NOTHING_WRITTEN,
-    start_seed: int = START_SEED,
+    conditions: Conditions = USUAL,
 ) -> tuple[Outcome, ...]:
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
@@ -130,7 +138,7 @@ def run_models(
         progress: told what goes on.
         toolchain: see `atoll.artifacts.build_tree.build`.
         written: waveforms and coverage, only with `CpuKind.RTL`.
-        start_seed: decides the values with which registers and memories of RTL begin.
+        conditions: under which RTL runs.
     """
     backends = _backends(accelerator, models)
     check_kinds(cpu, written)
@@ -153,10 +161,10 @@ def run_models(
             backends=backends,
             progress=progress,
             written=written,
-            start_seed=start_seed,
+            conditions=conditions,
         )
         result = session.run(work)
-    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall, start_seed=start_seed)
+    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall, start_seed=conditions.seed)
     return _judge(models, samples, result, setup)
 
 

@@ -42,9 +42,7 @@ def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[
     spec = engine.spec
     if not _is_known(spec):
         return
-    meanings = _of_program(spec.program) if spec.program else _of_driver(engine)
-    fixed = [(Action.FIXED, name, WORD, value) for name, value in identity_of(engine).items()]
-    for action, name, mask, value in dict.fromkeys((*meanings, *fixed)):
+    for action, name, mask, value in dict.fromkeys(_meanings(engine)):
         yield REGISTER.row(
             master=masters[engine.name],
             action=int(action),
@@ -52,6 +50,20 @@ def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[
             mask=mask,
             value=value,
         )
+
+
+def _meanings(engine: Engine) -> Iterator[Meaning]:
+    spec = engine.spec
+    yield from _of_program(spec.program) if spec.program else _of_driver(engine)
+    yield from ((Action.FIXED, name, WORD, value) for name, value in identity_of(engine).items())
+
+
+def known_registers(engine: Engine) -> tuple[int, ...]:
+    """Return the addresses of the registers of which it is known what they read after reset."""
+    reads = (Action.FIXED, Action.RESET)
+    rows = [row for row in _meanings(engine) if row[0] in reads] if _is_known(engine.spec) else []
+    origin = engine.registers.origin
+    return tuple(origin + engine.spec.registers[name] for name in dict.fromkeys(r[1] for r in rows))
 
 
 def _is_known(spec: AcceleratorSpec) -> bool:
@@ -64,6 +76,7 @@ def _of_driver(engine: Engine) -> Iterator[Meaning]:
     yield Action.ABORT, "CONTROL", 2, 2
     yield Action.DONE, "STATUS", 1, 0
     yield Action.RESET, "STATUS", 7, 0
+    yield Action.RESET, "IRQ_STATUS", 1, 0
     yield Action.CLEAR, "IRQ_STATUS", 1, 1
     yield Action.ENABLE, "IRQ_ENABLE", 1, 1
     if engine.spec.driver == DOORBELL:
@@ -86,9 +99,15 @@ def _of_program(program: Program) -> Iterator[Meaning]:
         every = [*all_steps(steps)]
         begins = (step for step in every if step.verb in (Verb.WRITE, Verb.PUSH))
         yield from ((Action.START, step.name, 0, 0) for step in begins)
+        reads = (step for step in every if step.verb in (Verb.POP, Verb.WAIT))
+        yield from ((Action.READABLE, step.name, 0, 0) for step in reads)
         ends.append([step for step in every if step.verb is Verb.WAIT][-1:])
     if all(ends):
         yield from ((Action.DONE, end.name, end.mask, end.equals) for (end,) in ends)
+        # A bit that the host waits to fall says busy; one that it waits to rise may be either
+        busy = (end for (end,) in ends if end.equals == 0)
+        yield from ((Action.RESET, end.name, end.mask, 0) for end in busy)
+    yield from ((Action.RESET, each.register, each.mask, 0) for each in program.failures)
 
 
 def _writes(action: Action, steps: Sequence[Step]) -> Iterable[Meaning]:

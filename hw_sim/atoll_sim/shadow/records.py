@@ -133,6 +133,7 @@ class Action(IntEnum):
     COUNT = 7
     COMPLETED = 8
     NEUTRAL = 9
+    READABLE = 10
 
 
 class Interrupt(IntEnum):

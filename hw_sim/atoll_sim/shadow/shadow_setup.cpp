@@ -12,7 +12,7 @@ bool Shadow::load(const uint32_t* words, size_t count) {
   peek_ = peek;
   if (!table_.unpack(words, count) || !make_segments()) return false;
   restart();
-  loaded_ = true;
+  loaded_ = !table_.pools.empty();
   return true;
 }
 

@@ -19,6 +19,7 @@ from atoll_sim.shadow.records import (
     HEAD,
     MAGIC,
     MASTER,
+    MODEL,
     NONE,
     SECTIONS,
     VERSION,
@@ -97,6 +98,25 @@ def shadow_table(
         buffers=tuple(packer.covered),
         operators=tuple(packer.named),
         models=len(contracts),
+    )
+
+
+def ports_table(soc: ResolvedSoc) -> ShadowTable:
+    """Pack what accelerators are held to at their ports, and nothing of memories and networks."""
+    masters = {device.name: number for number, device in enumerate(bus_masters(soc))}
+    sections: Mapping[str, Sequence[object]] = {
+        **dict.fromkeys(SECTIONS, ()),
+        "masters": [MASTER.row(beat=1) for _ in masters],
+        "models": [MODEL.row(first=0, count=0)],
+        "devices": [row for engine in soc.engines for row in device_rows(engine, masters)],
+        "registers": [row for engine in soc.engines for row in register_rows(engine, masters)],
+    }
+    return ShadowTable(
+        words=_pack(masters[soc.host], sections),
+        masters=tuple(masters),
+        buffers=(),
+        operators=(),
+        models=1,
     )
 
 

@@ -54,7 +54,7 @@ class RtlSession:
             progress=work.progress,
             written=work.written,
             modelled=work.modelled,
-            start_seed=work.start_seed,
+            start_seed=work.conditions.seed,
             bench=work.bench,
         )
 

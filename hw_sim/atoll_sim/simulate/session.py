@@ -103,7 +103,8 @@ def _run(
         if request.bench:
             shutil.copyfile(folder / LOG, request.bench.folder / LOG)
     if status or not (folder / RESULT).is_file():
-        raise unfinished_error(folder, status)
+        engines = (engine.name for engine in request.soc.engines)
+        raise unfinished_error(folder, status, engines)
 
 
 def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:

@@ -94,6 +94,23 @@ START_SEED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What a description leaves open, and RTL must work with.
+
+    Attributes:
+        seed: decides the values with which registers and memories begin.
+        hold: share of the bus's cycles, drawn at random, in which it takes no new request of an
+            accelerator: only of those that a native host drives.
+    """
+
+    seed: int = START_SEED
+    hold: float = 0
+
+
+USUAL = Conditions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimRequest:
     """A simulation to run.
 

@@ -20,7 +20,7 @@ from atoll_sim.chip.chip_parts import PICOSECONDS, Chip, Master
 from atoll_sim.chip.ports import CONTROL, DATA, Signal, control_signals, data_signals
 from atoll_sim.engines.player import list_address
 from atoll_sim.engines.script import script_of
-from atoll_sim.host.rtl_jobs import list_job
+from atoll_sim.host.rtl_jobs import Around, list_job
 from atoll_sim.trace.contents import contents_of
 from atoll_sim.user_bench.files import DESCRIBED, TENSORS, reference_file
 from atoll_sim.user_bench.operators import Operator, RegisterStep
@@ -145,7 +145,8 @@ def _registers(model: Compiled, step: Step, action: EngineAction) -> Iterator[Re
                 size=each.size,
             )
         return
-    job = list_job(engine, list_address(model, step), action.count, {}, (), 0)
+    around = Around(patience=0, cycle_time=0)
+    job = list_job(engine, list_address(model, step), action.count, around)
     for do in job.start:
         yield RegisterStep(
             do="wait" if do.mask else "write",

@@ -129,6 +129,31 @@ def test_a_model_that_breaks_off(script: str, status: int, tmp_path: Path) -> No
     assert ("atoll_bus" in script) == ("atoll_bus failed" in text)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "[915000] %Error: mine.sv:7: Assertion failed in atoll_chip.u_npu.u_port.held: held it",
+            "device 'npu' breaks an assertion of its RTL (A10), at 915 ns:"
+            " atoll_chip.u_npu.u_port.held: held it",
+        ),
+        (
+            "%Error: bus.sv:7: Assertion failed in atoll_chip.u_npu_bus.Legal: Legal failed in"
+            " atoll_chip.u_npu_bus.Legal",
+            "device 'npu' breaks what its adapter relies on (A10): Legal failed in"
+            " atoll_chip.u_npu_bus.Legal",
+        ),
+        (
+            "%Error: bus.sv:7: Assertion failed in atoll_chip.u_npuless.Legal: Legal failed",
+            "the simulator broke off with status 1",
+        ),
+    ],
+)
+def test_a10_an_assertion_that_fails_names_its_device(line: str, said: str, tmp_path: Path) -> None:
+    code, text = refused(lambda: simulate(process(f'echo "{line}"; exit 1', tmp_path)))
+    assert (code, said in text) == ("E087", True), text
+
+
 def test_a_model_that_never_ends(tmp_path: Path) -> None:
     code, text = refused(lambda: simulate(process("exec sleep 60", tmp_path)))
     assert (code, "more than 0.5 s" in text) == ("E088", True)

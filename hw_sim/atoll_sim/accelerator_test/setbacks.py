@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An accelerator in RTL after a setback: the bus failed an access, or its driver aborted it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.progress import current
+from atoll.driver.pipeline import Compiled
+from atoll.lower.records import record_layout
+from atoll.program.expressions import names_of
+from atoll.program.record import WORD_BYTES
+from atoll.program.steps import ADDRESS, MOVES, all_steps
+from atoll.records import dataclass
+from atoll.resolve.soc import Engine
+from atoll_sim.build.model import build_model
+from atoll_sim.check.layers import check_layers
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.host.native import HostCores
+from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.trace.simulation import Conditions, Touched
+
+MOST_DELAY = 20
+"""Accesses between start and abort."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Disturbed:
+    """Accelerators that meet something before each run, of which nothing may be left."""
+
+    rtl: RtlAccelerators
+    meet: Callable[[Engine, int, int], None]
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """See `atoll_sim.host.native.Accelerators`."""
+        self.meet(npu, address, count)
+        return self.rtl.run(npu, address, count)
+
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """See `atoll_sim.host.native.Accelerators`."""
+        return self.rtl.results(npu, address)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """See `atoll_sim.host.native.Accelerators`."""
+        return self.rtl.recent()
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """See `atoll_sim.host.native.Accelerators`."""
+        return self.rtl.take_touched()
+
+
+def may_fail(engine: Engine) -> bool:
+    """Tell whether an engine reads memory at addresses that commands or records tell it."""
+    program = engine.spec.program
+    if program is None:
+        return bool(engine.spec.addresses)
+    every = (step for run in program.runs.values() for step in all_steps(run))
+    return bool(program.failures) and not any(step.verb in MOVES for step in every)
+
+
+def may_abort(engine: Engine) -> bool:
+    """Tell whether its driver can abort an engine."""
+    program = engine.spec.program
+    return program is None or bool(program.abort)
+
+
+def try_failures(
+    compiled: Compiled, conditions: Conditions, folder: Path, hole: int
+) -> Iterator[str]:
+    """Yield what is wrong where each operator runs with each operand at `hole`, then rightly.
+
+    No accelerator reaches `hole`, a multiple of 64.
+    """
+    memory, missed = HostMemory(compiled.soc), list[str]()
+
+    def fail(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
+        for at, what in _addresses(npu, memory, address):
+            kept = memory.read(at, WORD_BYTES)
+            memory.write(at, hole.to_bytes(WORD_BYTES, "little"))
+            outcome = rtl.fail(npu, address, count)
+            memory.write(at, kept)
+            if not outcome.error:
+                missed.append(
+                    f"failure not told (A11): device {npu.name} ends as if all were well where"
+                    f" {what} is {hole:#010x}, which the bus refuses"
+                )
+
+    yield from _try(compiled, conditions, folder, memory, fail, "a failed access")
+    yield from missed
+
+
+def try_aborts(
+    compiled: Compiled, conditions: Conditions, folder: Path, random: Random
+) -> Iterator[str]:
+    """Yield what is wrong where each operator is aborted once after its start, then runs."""
+
+    def abort(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
+        rtl.abort(npu, address, count, random.randrange(MOST_DELAY))
+
+    yield from _try(compiled, conditions, folder, HostMemory(compiled.soc), abort, "an abort")
+
+
+def _try(
+    compiled: Compiled,
+    conditions: Conditions,
+    folder: Path,
+    memory: HostMemory,
+    meet: Callable[[RtlAccelerators, Engine, int, int], None],
+    what: str,
+) -> Iterator[str]:
+    soc = compiled.soc
+    executable = build_model(soc, external_host=True, progress=current())
+    rtl = RtlAccelerators(
+        *(soc, memory, executable, folder, (compiled,)), watched=True, conditions=conditions
+    )
+    samples = random_sample(compiled.graph)
+    with rtl:
+        disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
+        result = HostCores((compiled,), memory, disturbed).run(samples)
+    yield from (str(each.violation) for each in (*rtl.findings, *result.findings))
+    layers = check_layers(compiled.graph, samples, result, soc, compiled.network)
+    for mismatch in layers.mismatches:
+        yield f"wrong after a setback (A11): device {mismatch.device}, after {what}: {mismatch}"
+
+
+def _addresses(npu: Engine, memory: HostMemory, address: int) -> Iterator[tuple[int, str]]:
+    """Yield where the addresses of operands are in a command or record, and what they are.
+
+    A command may leave fields free, which are 0.
+    """
+    if npu.spec.program is None:
+        for offset in npu.spec.addresses:
+            if any(memory.read(address + offset, WORD_BYTES)):
+                yield address + offset, f"the address at byte {offset} of its command"
+        return
+    number = int.from_bytes(memory.read(address, WORD_BYTES), "little")
+    layout = record_layout(tuple(npu.spec.program.runs)[number], npu)
+    for slot in layout.slots:
+        names = [name for name in names_of(slot) if name.endswith(ADDRESS)]
+        if names:
+            yield address + WORD_BYTES * layout.place(slot), " and ".join(sorted(names))
