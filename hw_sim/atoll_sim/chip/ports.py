@@ -8,7 +8,7 @@ from atoll.isa.function_unit import OPCODES, FunctionUnit
 from atoll.records import dataclass
 from atoll.resolve.soc import AcceleratorSpec
 from atoll_sim.chip.chip_parts import DataPort, Master
-from atoll_sim.chip.sources import Rtl
+from atoll_sim.chip.sources import Rtl, header_words
 
 BITS, LANES, ADDRESS = "bits", "lanes", "address"
 """Widths that depend on the port: of its data, its bytes, and of addresses."""
@@ -108,6 +108,32 @@ DATA: Mapping[str, Protocol] = MappingProxyType(
 )
 """Protocols of ports to memory, at which the accelerator asks."""
 
+ANY = "*"
+"""How the name of many ports ends, those of one protocol."""
+
+_USERS = tuple(
+    (f"{channel}user", channel not in "br", 0) for channel in ("aw", "w", "b", "ar", "r")
+)
+SIDE_SIGNALS: Mapping[str, tuple[tuple[str, bool, int], ...]] = MappingProxyType(
+    {
+        "axi": (
+            *(
+                (f"{way}{name}", True, 0)
+                for way in ("aw", "ar")
+                for name in ("id", "lock", "cache", "prot", "qos", "region")
+            ),
+            *(("bid", False, 0), ("rid", False, 0)),
+            *_USERS,
+        ),
+        "axil": (("awprot", True, 0), ("arprot", True, 0)),
+        "apb": (("pprot", True, 0),),
+        "obi": (("aid", True, 0), ("rid", False, 0), ("rready", True, 1)),
+        "wb": (("cti", True, 0), ("bte", True, 0), ("lock", True, 0), ("rty", False, 0)),
+    }
+)
+"""By protocol, what a module may have besides `Protocol.signals`: name, whether the requester
+drives it, and what an input is tied to."""
+
 REGISTER_BYTES, CONTROL_BITS, ADDRESS_BITS = 4, 12, 32
 
 
@@ -172,7 +198,8 @@ def engine_wiring(master: Master) -> Wiring:
         stand_ins[name] = LACKING.get(each.name, "")
     if engine.spec.ports.interrupt != "none":
         wires["irq_o"] = f"{signal}_edge" if engine.spec.ports.interrupt == "edge" else f"{far}_irq"
-    return _wire(wires, engine.spec.rtl_ports, engine.spec.rtl_ties, stand_ins)
+    ties = {**side_ties(engine.spec), **engine.spec.rtl_ties}
+    return _wire(wires, port_names(engine.spec), ties, stand_ins)
 
 
 def unit_wiring(unit: FunctionUnit, clock: str, reset: str, prefix: str) -> Wiring:
@@ -249,7 +276,54 @@ def narrow_ports(spec: Rtl) -> Mapping[str, int]:
     for name, width, asks in control.signals:
         if width == ADDRESS:
             port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"
-            found[(spec.rtl_ports.get(port) or port).removeprefix("!")] = bits
+            found[(port_names(spec).get(port) or port).removeprefix("!")] = bits
+    return found
+
+
+def port_names(spec: AcceleratorSpec) -> Mapping[str, str | None]:
+    """Return what the module calls each port that its description names, alone or by a pattern."""
+    known = ports_of(spec)
+    patterns = ((port, name) for port, name in spec.rtl_ports.items() if port.endswith(ANY))
+    found: dict[str, str | None] = {
+        port: fill_pattern(name or "", port.removeprefix(pattern[: -len(ANY)]))
+        for pattern, name in patterns
+        for port in known
+        if port.startswith(pattern[: -len(ANY)])
+    }
+    return found | {port: name for port, name in spec.rtl_ports.items() if not port.endswith(ANY)}
+
+
+def fill_pattern(pattern: str, port: str) -> str:
+    """Return a name by a pattern such as ``M_AXI_{SIGNAL}``, of ``awaddr_o``."""
+    signal, _, way = port.rpartition("_")
+    for word in (signal, signal.upper()):
+        pattern = pattern.replace("{SIGNAL}" if word.isupper() else "{signal}", word)
+    return pattern.replace("{io}", way)
+
+
+def port_groups(spec: AcceleratorSpec) -> Mapping[str, tuple[str, bool]]:
+    """Return what the ports of each protocol begin with, its infix, and whether they answer."""
+    control = CONTROL[spec.ports.control].infix
+    asking = ((port.name, DATA[port.protocol].infix) for port in spec.ports.data)
+    return {
+        **{f"{name}_{infix}_": (infix, False) for name, infix in asking},
+        f"s_{control}_": (control, True),
+    }
+
+
+def side_ties(spec: AcceleratorSpec) -> Mapping[str, str]:
+    """Return the ties of the signals of its protocols that no chip uses, where the module has them.
+
+    Such are identifiers, protection and quality of service of AXI.
+    """
+    header = header_words(spec)
+    found: dict[str, str] = {}
+    for prefix, (infix, answers) in port_groups(spec).items():
+        pattern = spec.rtl_ports.get(f"{prefix}{ANY}") or f"{prefix}{{signal}}_{{io}}"
+        for signal, asks, value in SIDE_SIGNALS.get(infix, ()):
+            enters = asks == answers
+            if (name := fill_pattern(pattern, f"{signal}_{'i' if enters else 'o'}")) in header:
+                found[name] = str(value) if enters else "open"
     return found
 
 
