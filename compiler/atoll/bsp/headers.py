@@ -152,7 +152,7 @@ def device_source(soc: ResolvedSoc) -> str:
             for engine in soc.engines
         },
         cores=soc.remote_cpus,
-        timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
+        timeout=driver_patience(soc),
         core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
 
@@ -164,6 +164,11 @@ def _cores_to_load(soc: ResolvedSoc) -> Iterator[tuple[Cpu, str, bool]]:
         if core.is_held:
             cleaned = bool(cache and cache.write_back) and soc.memory(core.code.memory).cached
             yield core, image_symbol(core), cleaned
+
+
+def driver_patience(soc: ResolvedSoc) -> int:
+    """Return the host's cycles without a command's end after which a driver gives up."""
+    return min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT)
 
 
 def _patience(soc: ResolvedSoc) -> int:

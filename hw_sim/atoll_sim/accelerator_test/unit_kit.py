@@ -19,7 +19,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.unit_runs import PACES, Answer, Call, Segment, read_runs, write_task
 from atoll_sim.build.module import build_alone
 from atoll_sim.build.verilate import kept_warnings, notes_of
-from atoll_sim.chip.blame import is_narrow
+from atoll_sim.chip.blame import has_bits_enough
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.ports import UNIT_PORTS, unit_wiring
 from atoll_sim.chip.sources import (
@@ -144,7 +144,7 @@ def _build(unit: FunctionUnit, soc: ResolvedSoc) -> Path:
         TOP,
         soc,
         texts={f"{TOP}.sv": _top(unit)},
-        harmless=lambda warning: is_narrow(soc, warning.text),
+        harmless=lambda warning: has_bits_enough(soc, warning.text),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
-from atoll_sim.chip.ports import narrow_ports
+from atoll_sim.chip.ports import address_ports
 from atoll_sim.chip.sources import Rtl, described_rtl, owner_of
 
 SHOWN = 4
@@ -100,12 +100,12 @@ def _wish(spec: Rtl, text: str) -> str:
     return f"does not fit the chip: {text}"
 
 
-def is_narrow(soc: ResolvedSoc, text: str) -> bool:
+def has_bits_enough(soc: ResolvedSoc, text: str) -> bool:
     """Tell whether a warning is of an address port that has all bits that somebody needs."""
     if not (found := _WIDTH.search(text)):
         return False
     name, own, _ = found.groups()
-    needed = [narrow_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
+    needed = [address_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
     return any(needed) and all(int(own) >= bits for bits in needed if bits)
 
 

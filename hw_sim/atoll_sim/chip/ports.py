@@ -263,8 +263,11 @@ def may_lack(port: str, known: Mapping[str, bool]) -> bool:
     return stands_in or (known[port] and port != "clk_i")
 
 
-def narrow_ports(spec: Rtl) -> Mapping[str, int]:
-    """Return the module's ports that may have fewer bits than the chip, and how many they need."""
+def address_ports(spec: Rtl) -> Mapping[str, int]:
+    """Return the module's ports that may have other widths than the chip, and the bits they need.
+
+    Addresses of memory may have more, which are left out: generated engines have 64.
+    """
     if isinstance(spec, FunctionUnit):
         needed = 10 if all(each.opcode == OPCODES["custom-0"] for each in spec.instructions) else 12
         return {spec.rtl_ports.get("function_i") or "function_i": needed}
@@ -272,7 +275,12 @@ def narrow_ports(spec: Rtl) -> Mapping[str, int]:
         return {}
     control = CONTROL[spec.ports.control]
     bits = (max(spec.registers.values(), default=0) + REGISTER_BYTES - 1).bit_length()
-    found = {}
+    found = {
+        port_names(spec).get(name) or name: ADDRESS_BITS
+        for port in spec.ports.data
+        for signal, width, _ in DATA[port.protocol].signals
+        if width == ADDRESS and (name := f"{port.name}_{DATA[port.protocol].infix}_{signal}_o")
+    }
     for name, width, asks in control.signals:
         if width == ADDRESS:
             port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"

@@ -25,8 +25,9 @@ START_CYCLES = 6
 class Host:
     """The chip's host port."""
 
-    def __init__(self, dut: Any) -> None:
-        self._dut = dut
+    def __init__(self, dut: Any, model: Model) -> None:
+        self._dut, self._model = dut, model
+        self.awaited: tuple[Do, int] | None = None
         self._toggle = 0
 
     async def access(self, address: int, value: int | None = None) -> int:
@@ -41,9 +42,12 @@ class Host:
 
     async def until(self, do: Do, job: Job) -> bool:
         """Read a register until it is as it shall be; False if patience runs out first."""
-        for _ in range(job.max_cycles // ASK_CYCLES):
-            if await self.access(do.address) & do.mask == do.equals:
+        begin = self._model.cycle()
+        while self._model.cycle() - begin < job.max_cycles:
+            found = await self.access(do.address)
+            if found & do.mask == do.equals:
                 return True
+            self.awaited = do, found
             # Half a cycle more: an access that begins with an edge of the clock would be lost by
             # an adapter that rests, whose clock has not begun.
             await Timer(ASK_CYCLES * job.cycle_time + job.cycle_time // 2, "ps")
@@ -64,12 +68,15 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     # A list counts from its start; a program from its first step.
     begin, ended, taken = model.cycle(), True, list[int]()
     for do in job.start:
+        if not ended:
+            break
         if do.mask:
-            ended = ended and await host.until(do, job)
+            ended = await host.until(do, job)
         elif (found := await host.access(do.address, do.value)) is not None and do.value is None:
             taken.append(found)
-    if job.irq is not None:
+    if ended and job.irq is not None:
         begin = model.cycle()
+        host.awaited = None
         ended = await host.interrupt(job.irq, Timer(job.max_cycles * job.cycle_time, "ps"))
     cycles = model.cycle() - begin
     registers = [await host.access(address) for address in job.read]
@@ -78,6 +85,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     model.close_phase()
     return Report(
         ended=ended,
+        awaited=None if ended else host.awaited,
         taken=tuple(taken),
         registers=tuple(registers),
         memory={address: model.peek(address, size) for address, size in job.after},
@@ -90,7 +98,8 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
 @cocotb.test()
 async def serve_host(dut: Any) -> None:
     """Run jobs until the other side has no more."""
-    model, host = Model(), Host(dut)
+    model = Model()
+    host = Host(dut, model)
     connection = Connection(int(os.environ[SOCKET]))
     dut.rst_ni.value = 0
     dut.host_toggle_i.value = 0

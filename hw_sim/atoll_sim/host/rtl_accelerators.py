@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from atoll.bsp.headers import driver_patience
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
@@ -25,7 +26,6 @@ from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
-    MAX_CYCLES,
     list_job,
     list_outcome,
     popped_bytes,
@@ -203,7 +203,8 @@ class RtlAccelerators:
             raise SimulationError(
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
-                f" {MAX_CYCLES} cycles",
+                f" {job.max_cycles:,} cycles{_waits(npu, report)}",
+                at=npu.at,
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
@@ -239,14 +240,17 @@ class RtlAccelerators:
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 
-    def _around(self, npu: Engine) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int]:
-        """Return what memory holds, the spans that may change, and picoseconds of a cycle."""
+    def _around(
+        self, npu: Engine
+    ) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int, int]:
+        """Return what memory holds, spans that may change, a cycle's picoseconds, and patience."""
         before = {
             span.start: self._memory.read(span.start, len(span))
             for span in self._spans(npu, (Access.READ, Access.WRITE))
         }
         after = tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,)))
-        return before, after, PICOSECONDS // self._soc.host_cpu.clock
+        time = PICOSECONDS // self._soc.host_cpu.clock
+        return before, after, time, driver_patience(self._soc)
 
     def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""
@@ -261,3 +265,14 @@ class RtlAccelerators:
             for memory in self._soc.memories
         )
         return tuple(span for span in cut if span)
+
+
+def _waits(npu: Engine, report: Report) -> str:
+    """Return which register it was that never became as it should, and what it held."""
+    if report.awaited is None:
+        return ": its interrupt did not come"
+    do, found = report.awaited
+    offset = do.address - npu.registers.origin
+    names = {place: name for name, place in npu.spec.registers.items()}
+    name = names.get(offset, f"{offset:#x}")
+    return f": {name} & {do.mask:#x} is to be {do.equals:#x}, and {name} is {found:#x}"

@@ -11,7 +11,6 @@ from atoll_sim.engines.list_registers import BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
-MAX_CYCLES = 10**9
 IRQ_BIT = 1
 START_BIT = 1
 WORD_BYTES = 4
@@ -27,6 +26,7 @@ def list_job(
     before: Mapping[int, bytes],
     after: tuple[tuple[int, int], ...],
     cycle_time: int,
+    patience: int,
 ) -> Job:
     """Return the job of a list of commands."""
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
@@ -46,7 +46,7 @@ def list_job(
         read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
         finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
         after=after,
-        max_cycles=MAX_CYCLES,
+        max_cycles=count * patience,
         cycle_time=cycle_time,
     )
 
@@ -69,6 +69,7 @@ def program_job(
     before: Mapping[int, bytes],
     after: tuple[tuple[int, int], ...],
     cycle_time: int,
+    patience: int,
 ) -> Job:
     """Return the job of one operator by its record; `read` gives the bytes that are pushed."""
     program, origin = engine.spec.program, engine.registers.origin
@@ -81,7 +82,7 @@ def program_job(
         read=tuple(origin + engine.spec.registers[each.register] for each in program.failures),
         finish=tuple((origin + each.offset, each.value) for each in script.finish),
         after=after,
-        max_cycles=MAX_CYCLES,
+        max_cycles=patience,
         cycle_time=cycle_time,
     )
 
