@@ -134,6 +134,13 @@ SIDE_SIGNALS: Mapping[str, tuple[tuple[str, bool, int], ...]] = MappingProxyType
 """By protocol, what a module may have besides `Protocol.signals`: name, whether the requester
 drives it, and what an input is tied to."""
 
+IDENTIFIERS = ("awid", "bid", "arid", "rid")
+IDENTIFIER_BITS = 16
+"""Of those that the chip keeps; a module may have fewer."""
+
+WIRE = "wire "
+"""What a side signal is tied to that is one of the chip."""
+
 REGISTER_BYTES, CONTROL_BITS, ADDRESS_BITS = 4, 12, 32
 
 
@@ -198,7 +205,9 @@ def engine_wiring(master: Master) -> Wiring:
         stand_ins[name] = LACKING.get(each.name, "")
     if engine.spec.ports.interrupt != "none":
         wires["irq_o"] = f"{signal}_edge" if engine.spec.ports.interrupt == "edge" else f"{far}_irq"
-    ties = {**side_ties(engine.spec), **engine.spec.rtl_ties}
+    sides = side_ports(engine.spec)
+    ties = {name: tie.replace(WIRE, f"{signal}_") for name, tie in sides.items()}
+    ties |= engine.spec.rtl_ties
     return _wire(wires, port_names(engine.spec), ties, stand_ins)
 
 
@@ -281,6 +290,7 @@ def address_ports(spec: Rtl) -> Mapping[str, int]:
         for signal, width, _ in DATA[port.protocol].signals
         if width == ADDRESS and (name := f"{port.name}_{DATA[port.protocol].infix}_{signal}_o")
     }
+    found |= {name: 1 for name, tied in side_ports(spec).items() if tied.startswith(WIRE)}
     for name, width, asks in control.signals:
         if width == ADDRESS:
             port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"
@@ -319,10 +329,10 @@ def port_groups(spec: AcceleratorSpec) -> Mapping[str, tuple[str, bool]]:
     }
 
 
-def side_ties(spec: AcceleratorSpec) -> Mapping[str, str]:
-    """Return the ties of the signals of its protocols that no chip uses, where the module has them.
+def side_ports(spec: AcceleratorSpec) -> Mapping[str, str]:
+    """Return what ports of the module are joined to that no other chip has, where it has them.
 
-    Such are identifiers, protection and quality of service of AXI.
+    They are identifiers of AXI, which are kept, and such as protection, which nobody reads.
     """
     header = header_words(spec)
     found: dict[str, str] = {}
@@ -331,8 +341,15 @@ def side_ties(spec: AcceleratorSpec) -> Mapping[str, str]:
         for signal, asks, value in SIDE_SIGNALS.get(infix, ()):
             enters = asks == answers
             if (name := fill_pattern(pattern, f"{signal}_{'i' if enters else 'o'}")) in header:
-                found[name] = str(value) if enters else "open"
+                tied = str(value) if enters else "open"
+                found[name] = f"{WIRE}{prefix}{signal}" if signal in IDENTIFIERS else tied
     return found
+
+
+def identifiers_of(spec: AcceleratorSpec, port: DataPort) -> frozenset[str]:
+    """Return which `IDENTIFIERS` a module has at a port to memory."""
+    wires = {tied for name, tied in side_ports(spec).items() if name not in spec.rtl_ties}
+    return frozenset(each for each in IDENTIFIERS if f"{WIRE}{port.name}_axi_{each}" in wires)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
