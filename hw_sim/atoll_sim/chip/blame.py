@@ -20,6 +20,21 @@ DOCUMENTS = {
     "function unit": "docs/function-units.md",
 }
 
+BROKEN = {
+    "OnlyIncrementingBursts": "a burst is not incrementing (INCR)",
+    "NeverWiderThanThePort": "a burst has beats that are wider than the port",
+    "NeverAcross4KiB": "a burst crosses a boundary of 4 KiB",
+    "LastBeatIsMarked": "wlast marks another beat than the last of its burst",
+    "OnlyAwaitedAnswers": "it answers what nobody asked",
+    "OneAnswer": "ack and err come together",
+}
+"""What an accelerator has done if an assertion of an adapter fails (docs/accelerators.md)."""
+
+_ASSERTION = re.compile(
+    r"^\[(\d+)\] %Error: .+?:\d+: Assertion failed in"
+    r" \w+\.u_(\w+)(?:\.[\w$.\[\]]*?)?(?:\.(\w+))?: (.*)$",
+    re.M,
+)
 _LINE = re.compile(r"^%(?:Error|Warning)(?:-(\w+))?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
 _NAME = re.compile(r"(Pin|Parameter) not found: '(\w+)'|missing pin: '(\w+)'")
 _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
@@ -70,6 +85,42 @@ def _faults(
         remedy = f"give the module the parameters and ports of {DOCUMENTS[kind]}"
         first = [*dict.fromkeys(wrong)][:SHOWN]
         yield _fault(spec, kind, "; ".join(first), place, remedy)
+
+
+def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
+    """Return the rule of a port that an accelerator has broken, if that ended a simulation.
+
+    Args:
+        soc: the chip.
+        log: what the simulator printed.
+    """
+    if not (found := _ASSERTION.search(log)):
+        return None
+    time, instance, label, said = found.groups()
+    when = f"at {int(time) // 1000:,} ns"
+    for engine in sorted(soc.engines, key=lambda each: -len(each.name)):
+        port = instance.removeprefix(f"{engine.name}_")
+        place = engine.spec.places.get("rtl.module") or engine.at
+        if port != instance and label in BROKEN:
+            data = engine.spec.ports.data
+            named = [each for each in data if port in (each.name, "bus")]
+            where = f"'{named[0].name}'" if named else "of its registers"
+            protocol = named[0].protocol if named else engine.spec.ports.control
+            return Fault(
+                code="E087",
+                message=f"device '{engine.name}' breaks {protocol} at its port {where}: "
+                f"{BROKEN[label]}, {when}",
+                at=place,
+                remedy="correct the RTL, or how its program drives it (docs/accelerators.md)",
+            )
+        if instance == engine.name:
+            return Fault(
+                code="E087",
+                message=f"an assertion of the RTL of device '{engine.name}' fails {when}: {said}",
+                at=place,
+                remedy="correct the RTL, or how the program of its description drives it",
+            )
+    return None
 
 
 def _fault(

@@ -198,7 +198,7 @@ class RtlAccelerators:
             status = self._child.wait()
             if self._child.over:
                 raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            raise unfinished_error(self._folder, status) from fault
+            raise unfinished_error(self._folder, status, self._soc) from fault
         if not report.ended:
             raise SimulationError(
                 "E088",

@@ -14,9 +14,11 @@ from pathlib import Path
 from find_libpython import find_libpython
 
 from atoll.diagnostics.errors import SimulationError
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.cache import cache_folder
 from atoll.utils.children import start, too_long
 from atoll_sim.build.model import TOP
+from atoll_sim.chip.blame import broken_rule
 
 LOG = "simulation.log"
 SAID = "rtl.log"
@@ -146,12 +148,23 @@ def run_logged(
     return status
 
 
-def unfinished_error(folder: Path, status: int | None) -> SimulationError:
-    """Describe a model's process that ended without doing its work in `folder`."""
+def unfinished_error(
+    folder: Path, status: int | None, soc: ResolvedSoc | None = None
+) -> SimulationError:
+    """Describe a model's process that ended without doing its work in `folder`.
+
+    Args:
+        folder: of the run.
+        status: of the process.
+        soc: the chip, whose devices a failed assertion may name.
+    """
     if status == NO_FILE:
         return _file_error(folder)
     log = keep_log(folder)
-    tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
+    text = log.read_text(errors="replace")
+    if soc and (fault := broken_rule(soc, text)):
+        return SimulationError.all([fault])
+    tail = "\n".join(text.splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
         f"the simulator broke off with status {status}:\n{tail}",

@@ -103,7 +103,7 @@ def _run(
         if request.bench:
             shutil.copyfile(folder / LOG, request.bench.folder / LOG)
     if status or not (folder / RESULT).is_file():
-        raise unfinished_error(folder, status)
+        raise unfinished_error(folder, status, request.soc)
 
 
 def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:
