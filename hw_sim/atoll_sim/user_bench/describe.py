@@ -133,19 +133,20 @@ def _registers(model: Compiled, step: Step, action: EngineAction) -> Iterator[Re
     origin = engine.registers.origin
     if engine.spec.program:
         script = script_of(engine, contents_of(model)[action.commands])
-        for each in (*script.run, *script.finish):
-            yield RegisterStep(
-                do=each.verb.value,
-                register=names[each.offset],
-                address=origin + each.offset,
-                value=each.value,
-                mask=each.mask,
-                equals=each.equals,
-                memory=on_bus(model.soc, model.soc.host, each.address) if each.size else 0,
-                size=each.size,
-            )
+        for access in (*script.run, *script.finish):
+            for each in access.words() if access.rises else (access,):
+                yield RegisterStep(
+                    do=each.verb.value,
+                    register=names[access.offset],
+                    address=origin + each.offset,
+                    value=each.value,
+                    mask=each.mask,
+                    equals=each.equals,
+                    memory=on_bus(model.soc, model.soc.host, each.address) if each.size else 0,
+                    size=each.size,
+                )
         return
-    job = list_job(engine, list_address(model, step), action.count, {}, (), 0)
+    job = list_job(engine, list_address(model, step), action.count, {}, (), 0, 0)
     for do in job.start:
         yield RegisterStep(
             do="wait" if do.mask else "write",
