@@ -204,7 +204,7 @@ class RtlAccelerators:
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
                 f" {job.max_cycles:,} cycles{_waits(npu, report)}",
-                at=npu.at,
+                at=npu.spec.places.get("rtl.module") or npu.at,
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
