@@ -2,14 +2,14 @@
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, Engine, Memory, ResolvedSoc
-from atoll_sim.chip.ports import ANY, UNIT_PORTS, may_lack, port_groups, ports_of
+from atoll_sim.chip.ports import ANY, INTERFACE_PORTS, UNIT_PORTS, may_lack, port_groups, ports_of
 from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.sources import macro_faults, source_faults
 
@@ -60,7 +60,10 @@ def port_faults(
     spec: AcceleratorSpec | FunctionUnit, kind: str, place: SourceLoc | None
 ) -> Iterator[Fault]:
     """Yield a fault for each port that a description names wrongly."""
-    known = ports_of(spec) if isinstance(spec, AcceleratorSpec) else UNIT_PORTS
+    if isinstance(spec, AcceleratorSpec):
+        known: Mapping[str, bool] = ports_of(spec)
+    else:
+        known = INTERFACE_PORTS if spec.rtl_interface else UNIT_PORTS
     for port, name in spec.rtl_ports.items():
         at = spec.places.get(f"rtl.ports.{port}") or place
         if port.endswith(ANY):

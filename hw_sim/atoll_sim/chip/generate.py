@@ -118,6 +118,8 @@ def sources(chip: Chip) -> tuple[Path, ...]:
 def _adapters(chip: Chip) -> Iterator[str]:
     """Yield what joins the accelerators to the bus."""
     for master in chip.masters:
+        if master.unit and master.unit.rtl_interface:
+            yield "atoll_unit_to_xif"
         if master.stand_in:
             yield "atoll_stand_in"
         elif master.npu:

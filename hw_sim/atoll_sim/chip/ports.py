@@ -177,7 +177,7 @@ class Wiring:
 
     Attributes:
         connections: of its ports.
-        assigns: what drives signals of the chip whose ports the module lacks.
+        assigns: what drives signals of the chip whose ports the module lacks, and adapters.
     """
 
     connections: tuple[str, ...]
@@ -215,11 +215,33 @@ def unit_wiring(unit: FunctionUnit, clock: str, reset: str, prefix: str) -> Wiri
     """Return how a function unit is joined to signals that begin with `prefix`."""
     wires = {name: f"{prefix}_{name.rpartition('_')[0]}" for name in UNIT_PORTS}
     wires |= {"clk_i": clock, "rst_ni": reset}
+    if unit.rtl_interface:
+        return _interface_wiring(unit, wires, f"{prefix}_xif")
     at_once = unit.rtl_ports.get("rvalid_o", "") is None
     ready = wires["rready_i"] if at_once else "1'b1"
     return _wire(
         wires, unit.rtl_ports, unit.rtl_ties, {"rvalid_o": wires["valid_i"], "ready_o": ready}
     )
+
+
+def _interface_wiring(unit: FunctionUnit, wires: Mapping[str, str], xif: str) -> Wiring:
+    """Return how a unit is joined to an instance of ``if_xif``, and that to the signals."""
+    own = {name: wires[name] for name in ("clk_i", "rst_ni")}
+    header, names = header_words(unit), dict(unit.rtl_ports)
+    for channel in CHANNELS:
+        usual = (f"xif_{channel}_if", f"xif_{channel}", f"{channel}_if", channel)
+        if (
+            name := names.get(channel) or next((n for n in usual if n in header), None)
+        ) is not None:
+            own[channel], names[channel] = xif, name
+    wiring = _wire(own, names, unit.rtl_ties, {})
+    ports = [f".{name}({signal})" for name, signal in wires.items()]
+    ports += [f".{channel}({xif})" for channel in CHANNELS]
+    made = (
+        f"if_xif #(.X_NUM_RS(2), .X_ID_WIDTH(4)) {xif} ();",
+        f"atoll_unit_to_xif {xif}_offer ({', '.join(ports)});",
+    )
+    return Wiring(wiring.connections, (*made, *wiring.assigns))
 
 
 def _wire(
@@ -263,10 +285,17 @@ UNIT_PORTS: Mapping[str, bool] = MappingProxyType(
 """The ports of docs/function-units.md, and whether each is an input."""
 
 
+CHANNELS = ("compressed", "issue", "commit", "mem", "mem_result", "result")
+INTERFACE_PORTS: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(("clk_i", "rst_ni", *CHANNELS), True)
+)
+"""Those of a unit with modports of ``if_xif``."""
+
+
 def may_lack(port: str, known: Mapping[str, bool]) -> bool:
     """Tell whether a module can do without a port: an input, or an output with a stand-in."""
-    if known is UNIT_PORTS:
-        return port != "result_o"
+    if known in (UNIT_PORTS, INTERFACE_PORTS):
+        return port not in ("result_o", "issue", "result")
     signal = port.rpartition("_")[0].rpartition("_")[2]
     stands_in = signal in LACKING or signal[2:] in ("size", "burst")
     return stands_in or (known[port] and port != "clk_i")
