@@ -25,8 +25,8 @@ START_CYCLES = 6
 class Host:
     """The chip's host port."""
 
-    def __init__(self, dut: Any, model: Model) -> None:
-        self._dut, self._model = dut, model
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
         self.awaited: tuple[Do, int] | None = None
         self._toggle = 0
 
@@ -40,10 +40,10 @@ class Host:
         await self._dut.host_done_o.value_change
         return int(self._dut.host_rdata_o.value)
 
-    async def until(self, do: Do, job: Job) -> bool:
+    async def until(self, do: Do, job: Job, model: Model) -> bool:
         """Read a register until it is as it shall be; False if patience runs out first."""
-        begin = self._model.cycle()
-        while self._model.cycle() - begin < job.max_cycles:
+        begin = model.cycle()
+        while model.cycle() - begin < job.max_cycles:
             found = await self.access(do.address)
             if found & do.mask == do.equals:
                 return True
@@ -71,7 +71,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
         if not ended:
             break
         if do.mask:
-            ended = await host.until(do, job)
+            ended = await host.until(do, job, model)
         elif (found := await host.access(do.address, do.value)) is not None and do.value is None:
             taken.append(found)
     if ended and job.irq is not None:
@@ -98,8 +98,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
 @cocotb.test()
 async def serve_host(dut: Any) -> None:
     """Run jobs until the other side has no more."""
-    model = Model()
-    host = Host(dut, model)
+    model, host = Model(), Host(dut)
     connection = Connection(int(os.environ[SOCKET]))
     dut.rst_ni.value = 0
     dut.host_toggle_i.value = 0

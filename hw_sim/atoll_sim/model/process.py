@@ -163,7 +163,7 @@ def unfinished_error(
     log = keep_log(folder)
     text = log.read_text(errors="replace")
     if soc and (fault := broken_rule(soc, text)):
-        return SimulationError.all([fault])
+        return SimulationError(fault.code, fault.message, at=fault.at, remedy=fault.remedy)
     tail = "\n".join(text.splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
