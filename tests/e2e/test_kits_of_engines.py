@@ -169,3 +169,79 @@ def test_a_unit_that_is_wrong_is_found(name: str, unit: Path) -> None:
     found = atoll.check_accelerator(unit, operators=2)
     assert not found.passed
     assert said in found.text()
+
+
+OFFERED = """
+function_unit: mixer
+version: 1
+style: cvxif
+instructions:
+  total: {opcode: custom-3, funct3: 0, latency: variable}
+  both: {opcode: custom-1, funct3: 5, funct7: 9, latency: variable}
+model: ./mixer.py:Mixer
+rtl: {module: Mixer, sources: [./mixer.sv], names: if_xif, ports: {clk_i: clk, rst_ni: rst_n}}
+"""
+OFFERED_MODEL = """
+class Mixer:
+    def total(self, a, b):
+        return a + b & 0xFFFF_FFFF
+
+    def both(self, a, b):
+        return a & b
+"""
+MIXER = """
+module Mixer (input logic clk, input logic rst_n, if_xif.coproc_issue xif_issue,
+  if_xif.coproc_commit commit_if, if_xif.coproc_result xif_result_if);
+  logic busy, sure, both;
+  logic [3:0] id;
+  logic [4:0] rd;
+  logic [31:0] a, b;
+  logic known;
+  assign known = xif_issue.issue_req.instr[6:0] == 7'h7b && xif_issue.issue_req.instr[14:12] == 0
+    || xif_issue.issue_req.instr[6:0] == 7'h2b && xif_issue.issue_req.instr[14:12] == 5
+    && xif_issue.issue_req.instr[31:25] == 9;
+  assign xif_issue.issue_ready = !busy;
+  always_comb begin
+    xif_issue.issue_resp = '0;
+    xif_issue.issue_resp.accept = known;
+    xif_issue.issue_resp.writeback = known;
+    xif_result_if.result = '0;
+    xif_result_if.result.id = id;
+    xif_result_if.result.rd = rd;
+    xif_result_if.result.we = 1'b1;
+    xif_result_if.result.data = both ? a & b : a + b;
+  end
+  assign xif_result_if.result_valid = busy && sure;
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      busy <= 1'b0;
+      sure <= 1'b0;
+    end else if (xif_issue.issue_valid && xif_issue.issue_ready && known) begin
+      busy <= 1'b1;
+      sure <= 1'b0;
+      id <= xif_issue.issue_req.id;
+      rd <= xif_issue.issue_req.instr[11:7];
+      both <= xif_issue.issue_req.instr[6:0] == 7'h2b;
+      a <= xif_issue.issue_req.rs[0];
+      b <= xif_issue.issue_req.rs[1];
+    end else begin
+      if (commit_if.commit_valid && commit_if.commit.id == id) sure <= 1'b1;
+      if (xif_result_if.result_valid && xif_result_if.result_ready) busy <= 1'b0;
+    end
+endmodule
+"""
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+@pytest.mark.parametrize("known", ["== 5", "== 4"])
+def test_a_unit_with_the_interface_of_core_v_needs_no_wrapper(known: str, tmp_path: Path) -> None:
+    pytest.importorskip("pythondata_cpu_cv32e40x")
+    (tmp_path / "mixer.py").write_text(OFFERED_MODEL)
+    (tmp_path / "mixer.sv").write_text(MIXER.replace("== 5", known))
+    (tmp_path / "mixer.yaml").write_text(OFFERED)
+    found = atoll.check_accelerator(tmp_path / "mixer.yaml", operators=4)
+    if known == "== 5":
+        assert found.passed, found.text()
+    else:
+        assert "instruction both: both(" in found.text(), "one that it refuses gives 0"

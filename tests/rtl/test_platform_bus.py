@@ -118,3 +118,11 @@ def test_console() -> None:
 def test_mailbox(data: int) -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_word_port.sv", "atoll_mailbox.sv")
     run_bench("mailbox", "atoll_mailbox", sources, {"DataBytes": data})
+
+
+def test_ahb_port_of_a_core() -> None:
+    run_bench("ahb_port", "atoll_ahb_to_obi", ("atoll_ahb_to_obi.sv",))
+
+
+def test_identifiers_of_axi() -> None:
+    run_bench("axi_ids", "atoll_axi_ids", ("atoll_fifo.sv", "atoll_axi_ids.sv"), {"Depth": 16})

@@ -17,6 +17,9 @@ SHARED = "register_program"
 HOOKS = ("init", "activate", "open", "close", "deactivate", "destroy")
 """Functions of a driver that take its context alone, in their order."""
 
+RISING = {Verb.PUSH: "store", Verb.POP: "load"}
+"""What moves words to rising addresses is called in C."""
+
 _ONCE = ("open", "close", "abort", "clear")
 
 
@@ -104,7 +107,8 @@ def _lines(
             case Verb.PUSH | Verb.POP:
                 begin = f"r[{layout.place(Name(step.buffer + ADDRESS))}]"
                 at, size = f"{begin} + {values[0]}", values[1]
-                yield f"{indent}atoll_step_{step.verb}(engine, {offset}, {at}, {size});"
+                verb = RISING[step.verb] if step.rises else step.verb
+                yield f"{indent}atoll_step_{verb}(engine, {offset}, {at}, {size});"
             case Verb.REPEAT:
                 count = f"n_{step.name}"
                 head = f"for (uint32_t {count} = 0u; {count} < {values[0]}; {count}++)"

@@ -18,11 +18,12 @@ from atoll.description.fields import (
     EntryPointName,
     FileName,
     Integer,
+    KnownPorts,
     LayoutOrder,
     ModuleName,
     Name,
     ParameterName,
-    PortName,
+    PortNames,
     PortTie,
     PositiveSize,
     Size,
@@ -193,12 +194,13 @@ class RegisterBlock(Described):
 class Rtl(RtlFiles):
     """The hardware: a module with the ports of docs/accelerators.md."""
 
-    ports: dict[Name, PortName | None] = Field(
+    ports: dict[KnownPorts, PortNames | None] = Field(
         default={},
         max_length=4 * MAX_ENTRIES,
         description="What the module calls ports of docs/accelerators.md; '!' inverts, and null "
-        "says that it has no such port.",
-        examples=["{clk_i: clock, rst_ni: '!reset'}"],
+        "says that it has no such port. A name that ends in '*' stands for all ports that begin "
+        "so, and {signal}, {SIGNAL} and {io} for what follows, and for their direction.",
+        examples=["{clk_i: clock, rst_ni: '!reset', m_axi_*: 'M_AXI_{SIGNAL}'}"],
     )
     ties: dict[ModuleName, PortTie] = Field(
         default={},

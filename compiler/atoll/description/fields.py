@@ -32,6 +32,8 @@ _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_$]{0,63}")
 _PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
+_PORTS = re.compile(r"!?[A-Za-z_{][A-Za-z0-9_${}]{0,63}")
+_KNOWN_PORTS = re.compile(r"[a-z][a-z0-9_]{0,40}\*?")
 _TIE = re.compile(r"open|[0-9]{1,9}|0x[0-9a-fA-F]{1,8}|[0-9]{0,4}'[bdhBDH][0-9a-fA-F_]{1,64}")
 _SECTION = re.compile(r"[.A-Za-z_][A-Za-z0-9_.]{0,63}")
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -309,6 +311,10 @@ SectionName = Annotated[
     str, *text(_SECTION, "the name of a section of an ELF file, such as DTCM or .ext_ram")
 ]
 PortName = Annotated[str, *text(_PORT, "the name of a port, such as clock or !reset")]
+PortNames = Annotated[
+    str, *text(_PORTS, "the name of a port, such as clock or !reset, or as M_AXI_{SIGNAL}")
+]
+KnownPorts = Annotated[str, *text(_KNOWN_PORTS, "a port such as clk_i, or many such as m_axi_*")]
 ModuleName = Annotated[str, *text(_MODULE, "the name of a module such as mine")]
 PortTie = Annotated[
     str,

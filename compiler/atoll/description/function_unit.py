@@ -48,9 +48,10 @@ class UnitInstruction(Described):
 class UnitRtl(RtlFiles):
     """The hardware: a module with the ports of docs/function-units.md."""
 
-    names: Literal["atoll", "cfu_playground"] = Field(
+    names: Literal["atoll", "cfu_playground", "if_xif"] = Field(
         default="atoll",
-        description="Whose names its ports have: Atoll's, or those of CFU-Playground.",
+        description="Whose names its ports have: Atoll's, those of CFU-Playground, or the modports "
+        "of CORE-V's interface 'if_xif'.",
     )
     ports: dict[Name, PortName | None] = Field(
         default={},

@@ -20,7 +20,7 @@ _IMAGES = (
 )
 _CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "groups", "macs", "int8", "rounds_once")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
-_ELEMENTWISE = ("macs", "elements", "broadcast")
+_ELEMENTWISE = ("macs", "elements", "broadcast", "element_bytes")
 _RESCALED = (*_ELEMENTWISE, "rounds_once")
 _MOVEMENT = ("macs", "bytes")
 _RESIZING = ("macs", *_IMAGES, "align_corners", "half_pixel_centers")

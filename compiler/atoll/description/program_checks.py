@@ -176,6 +176,9 @@ class _Checks:
             self._equal(step, at)
         if verb in ("push", "pop"):
             self._check_moves(step, verb, scope, at)
+        elif step.rises:
+            what = f"'{verb}' takes no 'rises'"
+            self._add("E160", what, (*at, "rises"), remove(*at, "rises"))
         for key in ("value", "offset", "bytes", "times"):
             if (formula := getattr(step, key)) is not None:
                 self.formula(formula, scope.names, (*at, key), kind, scope.counts)

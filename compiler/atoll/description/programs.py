@@ -61,6 +61,12 @@ class Step(Described):
     )
     offset: Formula | None = Field(default=None, description="Its first byte; 0 if not said.")
     bytes: Formula | None = Field(default=None, description="How many; all of it if not said.")
+    rises: bool = Field(
+        default=False,
+        strict=True,
+        description="The window is memory: each word has the address behind that of the one before;"
+        " else all words have one address.",
+    )
     repeat: Name | None = Field(default=None, description="Name of a count, from 0 to 'times' - 1.")
     times: Formula | None = None
     do: tuple["Step", ...] | None = Field(default=None, max_length=MAX_ENTRIES)

@@ -71,6 +71,7 @@ class FunctionUnit:
         rtl_packages, rtl_sources, rtl_defines, rtl_keywords, rtl_ports, rtl_ties: see
             `atoll.resolve.specs.AcceleratorSpec`.
         rtl_parameters: of the module, with their values.
+        rtl_interface: the module has modports of the interface ``if_xif``.
         places: where the description says so, by key; for messages.
     """
 
@@ -87,6 +88,7 @@ class FunctionUnit:
     rtl_ports: Mapping[str, str | None] = field(default_factory=dict, hash=False)
     rtl_ties: Mapping[str, str] = field(default_factory=dict, hash=False)
     rtl_parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
+    rtl_interface: bool = False
     places: Mapping[str, SourceLoc] = field(
         default_factory=dict, compare=False, repr=False, hash=False
     )

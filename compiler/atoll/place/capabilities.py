@@ -17,8 +17,8 @@ from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, OperatorSupport,
 GROUPS = "groups"
 """A feature that most accelerators do not know: those whose description limits it run several."""
 
-INT8 = "int8"
-"""Likewise: an accelerator whose description does not limit it runs int8 and nothing else."""
+INT8, ELEMENT_BYTES = "int8", "element_bytes"
+"""Likewise: an accelerator whose description limits neither runs int8 and nothing else."""
 
 NO_MAILBOX = "has no mailbox, so the host cannot start operators on it"
 
@@ -102,12 +102,14 @@ def _unknown(
     """Yield what a description that does not limit it says nothing about: groups, other types."""
     if GROUPS not in support.limits and features.get(GROUPS, 1) != 1:
         yield f"{GROUPS} is {features[GROUPS]}, and its description does not limit '{GROUPS}'"
-    if INT8 in support.limits or op.kind not in OPERATORS or op.kind in (COPY, ETHOS_U):
+    typed = INT8 if INT8 in features else ELEMENT_BYTES if ELEMENT_BYTES in features else ""
+    if typed in support.limits or op.kind not in OPERATORS or op.kind in (COPY, ETHOS_U):
         return
+    why = f"its description does not limit '{typed}'" if typed else f"{op.kind} is of int8 there"
     tensors = [tensor for tensor in graph.operands(op) if tensor and tensor.data is None]
     for tensor in (*tensors, *graph.results(op)):
         if tensor.dtype != "int8":
-            yield f"'{tensor.name}' is {tensor.dtype}, and its description does not limit '{INT8}'"
+            yield f"'{tensor.name}' is {tensor.dtype}, and {why}"
 
 
 def with_roundings(graph: Graph, soc: ResolvedSoc) -> Graph:

@@ -16,9 +16,9 @@ class Verb(StrEnum):
     """What a step does.
 
     WRITE writes a register. WAIT reads one until some of its bits are as they shall be; the device
-    works meanwhile. PUSH writes bytes of a buffer to a window, word by word to one address, the
-    last word filled with zeros; POP reads them, and drops what is past the last byte. REPEAT does
-    steps a number of times.
+    works meanwhile. PUSH writes bytes of a buffer to a window, word by word to one address or to
+    rising ones, the last word filled with zeros; POP reads them, and drops what is past the last
+    byte. REPEAT does steps a number of times.
     """
 
     WRITE = "write"
@@ -40,6 +40,7 @@ class Step:
         name: the register or window; the name of the count of a repetition, which is 0 at first.
         value: formula of what is written, of the bytes that are moved, or of how often.
         buffer: an operand or packed constant, of which bytes from `offset` on are moved.
+        rises: words are moved to rising addresses from the window on.
         mask, equals: what is waited for.
         steps: what is repeated.
     """
@@ -49,6 +50,7 @@ class Step:
     value: str = "0"
     buffer: str = ""
     offset: str = "0"
+    rises: bool = False
     mask: int = 0
     equals: int = 0
     steps: tuple["Step", ...] = ()

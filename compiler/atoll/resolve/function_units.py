@@ -26,6 +26,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "rready_i": "rsp_ready",
         "result_o": "rsp_payload_outputs_0",
     },
+    "if_xif": {},
 }
 """What others call the ports of docs/function-units.md."""
 
@@ -81,6 +82,7 @@ def unit_of(description: FunctionUnitDescription) -> FunctionUnit:
         **rtl_parts(model.rtl, beside),
         rtl_ports={**NAMES[model.rtl.names], **model.rtl.ports} if model.rtl else {},
         rtl_ties=model.rtl.ties if model.rtl else {},
+        rtl_interface=bool(model.rtl and model.rtl.names == "if_xif"),
         rtl_parameters=(
             {name: str(value) for name, value in model.rtl.parameters.items()} if model.rtl else {}
         ),

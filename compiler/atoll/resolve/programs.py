@@ -57,6 +57,7 @@ def _step(step: written.Step, block: RegisterBlock) -> Step:
         value=value or "0",
         buffer=step.buffer or "",
         offset=step.offset or "0",
+        rises=step.rises,
         mask=mask,
         equals=equals,
         steps=_steps(step.do or (), block),

@@ -7,13 +7,16 @@ from random import Random
 
 import numpy as np
 
-from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
+from atoll.ir.graph import ITEM_BYTES, Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.kind import Array
 from atoll.records import dataclass
 from atoll.resolve.soc import OperatorSupport
 
 MOST_BYTES = 12 * 1024
 """Of one tensor of an operator."""
+
+TYPES = {1: "int8", 2: "int16", 4: "int32"}
+"""By the bytes of an element."""
 
 _ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
 _SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 64)
@@ -78,6 +81,21 @@ class Shapes:
         if feature == self._edge or (high <= 64 and self.random.random() < 0.1):
             return high
         return min(high, max(low, self.random.choice(usual)))
+
+    def tensor(self, name: str, shape: tuple[int, ...], dtype: str = "int8") -> Tensor:
+        """Return a tensor of a type; numbers of int32 have no scale."""
+        if dtype == "int32":
+            return Tensor(name=name, shape=shape, dtype=dtype)
+        made = _tensor(name, shape, self.scale(), self.zero() if dtype == "int8" else 0)
+        return replace(made, dtype=dtype)
+
+    def dtype(self) -> str:
+        """Return a type whose elements are as wide as the limits let them, int8 without any."""
+        limit = self._limits.get(f"{self._prefix}element_bytes")
+        if limit is None:
+            return TYPES[1]
+        low, high = limit[0] or 1, limit[1] or max(TYPES)
+        return TYPES[self.random.choice([width for width in TYPES if low <= width <= high] or [1])]
 
     def scale(self) -> float:
         """Return a scale as networks have them, or a power of two: sums then meet exact halves."""
@@ -220,26 +238,28 @@ def _make_pooling(kind: str, shapes: Shapes) -> Graph:
 
 
 def _two(kind: str, shapes: Shapes) -> Graph:
-    shape = _shape(shapes)
-    z, y = (_tensor(name, shape, shapes.scale(), shapes.zero()) for name in ("z", "y"))
-    tensors = (shapes.read(shape, shapes.scale(), shapes.zero()), z, y)
-    return _alone(kind, tensors, {"activation": shapes.activation()})
+    dtype = shapes.given.dtype if shapes.given else shapes.dtype()
+    shape = _shape(shapes, dtype)
+    z, y, x = (shapes.tensor(name, shape, dtype) for name in ("z", "y", "x"))
+    return _alone(kind, (shapes.given or x, z, y), {"activation": shapes.activation()})
 
 
 def _one(kind: str, shapes: Shapes) -> Graph:
-    shape = _shape(shapes)
-    x = shapes.read(shape, shapes.scale(), shapes.zero())
-    return _alone(kind, (x, _tensor("y", shape, shapes.scale(), shapes.zero())), {})
+    dtype = shapes.given.dtype if shapes.given else shapes.dtype()
+    shape = _shape(shapes, dtype)
+    x, y = (shapes.tensor(name, shape, dtype) for name in ("x", "y"))
+    return _alone(kind, (shapes.given or x, y), {})
 
 
-def _shape(shapes: Shapes) -> tuple[int, ...]:
+def _shape(shapes: Shapes, dtype: str) -> tuple[int, ...]:
     """Return a shape with as many elements as the limits let it."""
     if shapes.given:
         return shapes.given.shape
     if shapes.in_pattern:
         sides = (shapes.random.choice(_LENGTHS) for _ in range(2))
         return (1, *sides, shapes.random.choice(_SMALL))
-    elements = min(shapes.number("elements", (1, 3, 32, 100, 257, 1024, 2000)), MOST_BYTES)
+    most = MOST_BYTES // ITEM_BYTES[dtype]
+    elements = min(shapes.number("elements", (1, 3, 32, 100, 257, 1024, 2000)), most)
     for channels in shapes.random.sample((3, 4, 8, 16), 4):
         if elements % channels == 0:
             return (1, 1, elements // channels, channels)

@@ -19,10 +19,12 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.unit_runs import PACES, Answer, Call, Segment, read_runs, write_task
 from atoll_sim.build.module import build_alone
 from atoll_sim.build.verilate import kept_warnings, notes_of
-from atoll_sim.chip.blame import is_narrow
+from atoll_sim.chip.blame import has_bits_enough
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.ports import UNIT_PORTS, unit_wiring
+from atoll_sim.chip.rtl_cores import package_sources
 from atoll_sim.chip.sources import (
+    RTL,
     macro_faults,
     read_folders,
     source_faults,
@@ -59,6 +61,7 @@ pools:
   scratch: {{memory: sram, role: workspace, reach: {{cpu: rw}}}}
 """
 _STACK = "stack: {memory: sram, size: 1 KiB}"
+INTERFACE_SOURCES = ("cv32e40x_pkg.sv", "if_xif.sv")
 NOT_COVERED = (
     "not covered: encodings that the description does not name, and instructions that a core takes"
     " back before it is sure of them"
@@ -143,9 +146,17 @@ def _build(unit: FunctionUnit, soc: ResolvedSoc) -> Path:
         unit,
         TOP,
         soc,
+        beside=tuple(_interface_sources(soc)) if unit.rtl_interface else (),
         texts={f"{TOP}.sv": _top(unit)},
-        harmless=lambda warning: is_narrow(soc, warning.text),
+        harmless=lambda warning: has_bits_enough(soc, warning.text),
     )
+
+
+def _interface_sources(soc: ResolvedSoc) -> Iterator[Path]:
+    """Yield the interface ``if_xif``, which comes with the core, and the adapter to it."""
+    sources = package_sources(soc.host_cpu.spec)
+    yield from (path for path in sources if path.name in INTERFACE_SOURCES)
+    yield RTL / "atoll_unit_to_xif.sv"
 
 
 def _top(unit: FunctionUnit) -> str:

@@ -11,7 +11,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.build.verilate import notes_of, verilate
-from atoll_sim.chip.blame import blame_devices, is_narrow
+from atoll_sim.chip.blame import blame_devices, has_bits_enough
 from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.generate import defines, generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
@@ -59,7 +59,7 @@ def elaborate(soc: ResolvedSoc) -> tuple[str, ...]:
             folders = [f"+incdir+{path}" for path in includes(chip)]
             folders += [f"+define+{name}={text}" for name, text in defines(chip).items()]
             command = ["verilator", *FLAGS, f"-I{RTL}", *folders, *map(str, files)]
-            warnings = verilate(command, WHAT, folder, lambda each: is_narrow(soc, each.text))
+            warnings = verilate(command, WHAT, folder, lambda each: has_bits_enough(soc, each.text))
         if faults := tuple(_absent_files(soc, folders)):
             raise SimulationError.all(faults)
     return notes_of(soc, warnings)

@@ -9,7 +9,7 @@ from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import RTL_IO, Design, build_executable
 from atoll_sim.build.wave_formats import WaveFormat
-from atoll_sim.chip.blame import blame_devices, is_narrow
+from atoll_sim.chip.blame import blame_devices, has_bits_enough
 from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import (
@@ -133,7 +133,7 @@ def design_of(chip: Chip, waves: WaveFormat | None, *, coverage: bool = False) -
         rtl_includes=includes(chip),
         included=own_includes(chip),
         tolerant=True,
-        harmless=lambda warning: is_narrow(chip.soc, warning.text),
+        harmless=lambda warning: has_bits_enough(chip.soc, warning.text),
         defines=defines(chip),
         flags=(
             "--no-timing",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
-from atoll_sim.chip.ports import narrow_ports
+from atoll_sim.chip.ports import address_ports
 from atoll_sim.chip.sources import Rtl, described_rtl, owner_of
 
 SHOWN = 4
@@ -20,6 +20,22 @@ DOCUMENTS = {
     "function unit": "docs/function-units.md",
 }
 
+BROKEN = {
+    "OnlyIncrementingBursts": "a burst is not incrementing (INCR)",
+    "NeverWiderThanThePort": "a burst has beats that are wider than the port",
+    "NeverAcross4KiB": "a burst crosses a boundary of 4 KiB",
+    "LastBeatIsMarked": "wlast marks another beat than the last of its burst",
+    "OnlyAwaitedAnswers": "it answers what nobody asked",
+    "OneAnswer": "ack and err come together",
+}
+"""What an accelerator has done if an assertion of an adapter fails (docs/accelerators.md)."""
+
+_ASSERTION = re.compile(
+    r"^(?:\[(\d+)\] )?%Error: .+?:\d+: Assertion failed in"
+    r" (\w+\.u_(\w+)(?:\.[\w$.\[\]]*?)?(?:\.(\w+))?): (.*)$",
+    re.M,
+)
+"""Time in picoseconds, path, instance of the top level, label, and what is said."""
 _LINE = re.compile(r"^%(?:Error|Warning)(?:-(\w+))?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
 _NAME = re.compile(r"(Pin|Parameter) not found: '(\w+)'|missing pin: '(\w+)'")
 _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
@@ -72,6 +88,45 @@ def _faults(
         yield _fault(spec, kind, "; ".join(first), place, remedy)
 
 
+def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
+    """Return the rule of a port that an accelerator has broken, if that ended a simulation.
+
+    Args:
+        soc: the chip.
+        log: what the simulator printed.
+    """
+    for found in _ASSERTION.finditer(log):
+        for engine in sorted(soc.engines, key=lambda each: -len(each.name)):
+            if what := _broken(engine, found):
+                return Fault(
+                    code="E087",
+                    message=what,
+                    at=engine.spec.places.get("rtl.module") or engine.at,
+                    remedy="correct the RTL, or how the program of its description drives it",
+                )
+    return None
+
+
+def _broken(engine: Engine, found: re.Match[str]) -> str:
+    """Return what a failed assertion says of an accelerator, "" if it is not about it."""
+    time, path, instance, label, said = found.groups()
+    when = f", at {int(time) // 1000:,} ns" if time else ""
+    which = said if path in said else f"{path}: {said}"
+    port = instance.removeprefix(f"{engine.name}_")
+    if instance == engine.name:
+        return f"device '{engine.name}' breaks an assertion of its RTL (A10){when}: {which}"
+    if port == instance:
+        return ""
+    if label not in BROKEN:
+        return f"device '{engine.name}' breaks what its adapter relies on (A10){when}: {which}"
+    data = [each for each in engine.spec.ports.data if port in (each.name, "bus")]
+    where = f"'{data[0].name}'" if data else "of its registers"
+    protocol = data[0].protocol if data else engine.spec.ports.control
+    return (
+        f"device '{engine.name}' breaks {protocol} (A10) at its port {where}{when}: {BROKEN[label]}"
+    )
+
+
 def _fault(
     spec: Rtl,
     kind: str,
@@ -100,12 +155,12 @@ def _wish(spec: Rtl, text: str) -> str:
     return f"does not fit the chip: {text}"
 
 
-def is_narrow(soc: ResolvedSoc, text: str) -> bool:
+def has_bits_enough(soc: ResolvedSoc, text: str) -> bool:
     """Tell whether a warning is of an address port that has all bits that somebody needs."""
     if not (found := _WIDTH.search(text)):
         return False
     name, own, _ = found.groups()
-    needed = [narrow_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
+    needed = [address_ports(spec).get(name) for spec, _, _ in described_rtl(soc)]
     return any(needed) and all(int(own) >= bits for bits in needed if bits)
 
 

@@ -2,14 +2,14 @@
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, Engine, Memory, ResolvedSoc
-from atoll_sim.chip.ports import UNIT_PORTS, may_lack, ports_of
+from atoll_sim.chip.ports import ANY, INTERFACE_PORTS, UNIT_PORTS, may_lack, port_groups, ports_of
 from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.sources import macro_faults, source_faults
 
@@ -60,12 +60,20 @@ def port_faults(
     spec: AcceleratorSpec | FunctionUnit, kind: str, place: SourceLoc | None
 ) -> Iterator[Fault]:
     """Yield a fault for each port that a description names wrongly."""
-    known = ports_of(spec) if isinstance(spec, AcceleratorSpec) else UNIT_PORTS
+    if isinstance(spec, AcceleratorSpec):
+        known: Mapping[str, bool] = ports_of(spec)
+    else:
+        known = INTERFACE_PORTS if spec.rtl_interface else UNIT_PORTS
     for port, name in spec.rtl_ports.items():
         at = spec.places.get(f"rtl.ports.{port}") or place
-        if port not in known:
+        if port.endswith(ANY):
+            yield from _pattern_faults(spec, kind, port, name or "null", at)
+        elif port not in known:
             what = f"{kind} '{spec.name}' has no port '{port}' to name"
             yield Fault(code="E147", message=what, at=at, remedy=nearest(port, known))
+        elif name and "{" in name:
+            what = f"'{port}' is one port of {kind} '{spec.name}', and '{name}' a pattern"
+            yield Fault(code="E147", message=what, at=at, remedy="write the name of the port")
         elif name is None and not may_lack(port, known):
             what = f"{kind} '{spec.name}' cannot be without '{port}': nothing stands in for it"
             yield Fault(code="E147", message=what, at=at, remedy="name the module's port")
@@ -73,6 +81,22 @@ def port_faults(
             what = f"'{port}' comes out of {kind} '{spec.name}': nothing inverts it"
             remedy = f"write '{port}: {name[1:]}'"
             yield Fault(code="E147", message=what, at=at, remedy=remedy)
+
+
+def _pattern_faults(
+    spec: AcceleratorSpec | FunctionUnit, kind: str, port: str, name: str, place: SourceLoc | None
+) -> Iterator[Fault]:
+    groups = [
+        f"{prefix}{ANY}"
+        for prefix in (port_groups(spec) if isinstance(spec, AcceleratorSpec) else ())
+    ]
+    if port not in groups:
+        what = f"{kind} '{spec.name}' has no ports '{port}' to name"
+        yield Fault(code="E147", message=what, at=place, remedy=nearest(port, groups))
+    elif "{signal}" not in name.lower() or name.startswith("!"):
+        what = f"'{port}' stands for many ports of {kind} '{spec.name}', and '{name}' for one"
+        remedy = f"write {{signal}}, or in capitals {{SIGNAL}}, in the place of {ANY}"
+        yield Fault(code="E147", message=what, at=place, remedy=remedy)
 
 
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:

@@ -14,6 +14,9 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _COMMENT = re.compile(r"(?:^|\s)(?://|#).*")
 _DEEPEST = 16
 _READS = "files, -f, -F, -v, -y, +incdir+, -I, +define+ and -D"
+_WORDS = {"file": "", "include": "+incdir+", "list": "-f"}
+"""How lines of other lists begin, which name one thing each, and what that means here."""
+
 _IDLE = re.compile(r"-sv|-sverilog|\+v2k|-Wall|-W(no|warn)-[\w-]+|\+libext\+\S*|--?timescale=\S+")
 """Options of other tools that change nothing here."""
 
@@ -50,7 +53,7 @@ def read_list(path: Path, depth: int = 0) -> FileList:
     includes: list[Path] = []
     defines: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
-        words = iter(_words(line, path, number))
+        words = iter(_as_options(_words(line, path, number)))
         for word in words:
             if _IDLE.fullmatch(word):
                 continue
@@ -75,6 +78,15 @@ def read_list(path: Path, depth: int = 0) -> FileList:
                 source = (path.parent / value).resolve()
                 sources.setdefault(source, SourceLoc(path, number, 1))
     return FileList(sources, tuple(includes), defines)
+
+
+def _as_options(words: list[str]) -> list[str]:
+    """Return the words of a line such as ``include rtl`` as simulators know them."""
+    match words:
+        case [kind, name] if kind in _WORDS:
+            return [_WORDS[kind] + name]
+        case _:
+            return words
 
 
 def _words(line: str, path: Path, number: int) -> list[str]:

@@ -14,9 +14,11 @@ from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.ports import (
     CONTROL,
     DATA,
+    IDENTIFIER_BITS,
     control_signals,
     data_signals,
     engine_wiring,
+    identifiers_of,
     unit_wiring,
     watched_channels,
 )
@@ -64,6 +66,8 @@ def generate(chip: Chip) -> Mapping[str, str]:
         data_signals=data_signals,
         engine_wiring=engine_wiring,
         unit_wiring=unit_wiring,
+        identifiers_of=identifiers_of,
+        identifier_bits=IDENTIFIER_BITS,
         watched_channels=watched_channels,
         crossing_depth=CROSSING_DEPTH,
     )
@@ -114,6 +118,8 @@ def sources(chip: Chip) -> tuple[Path, ...]:
 def _adapters(chip: Chip) -> Iterator[str]:
     """Yield what joins the accelerators to the bus."""
     for master in chip.masters:
+        if master.unit and master.unit.rtl_interface:
+            yield "atoll_unit_to_xif"
         if master.stand_in:
             yield "atoll_stand_in"
         elif master.npu:
@@ -121,6 +127,8 @@ def _adapters(chip: Chip) -> Iterator[str]:
             yield control.adapter
             yield from ["atoll_word_access"] if control.adapter != AXIL_ADAPTER else []
             yield from (DATA[port.protocol].adapter for port in master.ports)
+            known = (identifiers_of(master.npu.spec, port) for port in master.ports)
+            yield from ["atoll_axi_ids"] if any(known) else []
             yield from ["atoll_merge"] if len(master.ports) > 1 else []
 
 

@@ -8,7 +8,7 @@ from atoll.isa.function_unit import OPCODES, FunctionUnit
 from atoll.records import dataclass
 from atoll.resolve.soc import AcceleratorSpec
 from atoll_sim.chip.chip_parts import DataPort, Master
-from atoll_sim.chip.sources import Rtl
+from atoll_sim.chip.sources import Rtl, header_words
 
 BITS, LANES, ADDRESS = "bits", "lanes", "address"
 """Widths that depend on the port: of its data, its bytes, and of addresses."""
@@ -108,6 +108,39 @@ DATA: Mapping[str, Protocol] = MappingProxyType(
 )
 """Protocols of ports to memory, at which the accelerator asks."""
 
+ANY = "*"
+"""How the name of many ports ends, those of one protocol."""
+
+_USERS = tuple(
+    (f"{channel}user", channel not in "br", 0) for channel in ("aw", "w", "b", "ar", "r")
+)
+SIDE_SIGNALS: Mapping[str, tuple[tuple[str, bool, int], ...]] = MappingProxyType(
+    {
+        "axi": (
+            *(
+                (f"{way}{name}", True, 0)
+                for way in ("aw", "ar")
+                for name in ("id", "lock", "cache", "prot", "qos", "region")
+            ),
+            *(("bid", False, 0), ("rid", False, 0)),
+            *_USERS,
+        ),
+        "axil": (("awprot", True, 0), ("arprot", True, 0)),
+        "apb": (("pprot", True, 0),),
+        "obi": (("aid", True, 0), ("rid", False, 0), ("rready", True, 1)),
+        "wb": (("cti", True, 0), ("bte", True, 0), ("lock", True, 0), ("rty", False, 0)),
+    }
+)
+"""By protocol, what a module may have besides `Protocol.signals`: name, whether the requester
+drives it, and what an input is tied to."""
+
+IDENTIFIERS = ("awid", "bid", "arid", "rid")
+IDENTIFIER_BITS = 16
+"""Of those that the chip keeps; a module may have fewer."""
+
+WIRE = "wire "
+"""What a side signal is tied to that is one of the chip."""
+
 REGISTER_BYTES, CONTROL_BITS, ADDRESS_BITS = 4, 12, 32
 
 
@@ -144,7 +177,7 @@ class Wiring:
 
     Attributes:
         connections: of its ports.
-        assigns: what drives signals of the chip whose ports the module lacks.
+        assigns: what drives signals of the chip whose ports the module lacks, and adapters.
     """
 
     connections: tuple[str, ...]
@@ -172,18 +205,43 @@ def engine_wiring(master: Master) -> Wiring:
         stand_ins[name] = LACKING.get(each.name, "")
     if engine.spec.ports.interrupt != "none":
         wires["irq_o"] = f"{signal}_edge" if engine.spec.ports.interrupt == "edge" else f"{far}_irq"
-    return _wire(wires, engine.spec.rtl_ports, engine.spec.rtl_ties, stand_ins)
+    sides = side_ports(engine.spec)
+    ties = {name: tie.replace(WIRE, f"{signal}_") for name, tie in sides.items()}
+    ties |= engine.spec.rtl_ties
+    return _wire(wires, port_names(engine.spec), ties, stand_ins)
 
 
 def unit_wiring(unit: FunctionUnit, clock: str, reset: str, prefix: str) -> Wiring:
     """Return how a function unit is joined to signals that begin with `prefix`."""
     wires = {name: f"{prefix}_{name.rpartition('_')[0]}" for name in UNIT_PORTS}
     wires |= {"clk_i": clock, "rst_ni": reset}
+    if unit.rtl_interface:
+        return _interface_wiring(unit, wires, f"{prefix}_xif")
     at_once = unit.rtl_ports.get("rvalid_o", "") is None
     ready = wires["rready_i"] if at_once else "1'b1"
     return _wire(
         wires, unit.rtl_ports, unit.rtl_ties, {"rvalid_o": wires["valid_i"], "ready_o": ready}
     )
+
+
+def _interface_wiring(unit: FunctionUnit, wires: Mapping[str, str], xif: str) -> Wiring:
+    """Return how a unit is joined to an instance of ``if_xif``, and that to the signals."""
+    own = {name: wires[name] for name in ("clk_i", "rst_ni")}
+    header, names = header_words(unit), dict(unit.rtl_ports)
+    for channel in CHANNELS:
+        usual = (f"xif_{channel}_if", f"xif_{channel}", f"{channel}_if", channel)
+        if (
+            name := names.get(channel) or next((n for n in usual if n in header), None)
+        ) is not None:
+            own[channel], names[channel] = xif, name
+    wiring = _wire(own, names, unit.rtl_ties, {})
+    ports = [f".{name}({signal})" for name, signal in wires.items()]
+    ports += [f".{channel}({xif})" for channel in CHANNELS]
+    made = (
+        f"if_xif #(.X_NUM_RS(2), .X_ID_WIDTH(4)) {xif} ();",
+        f"atoll_unit_to_xif {xif}_offer ({', '.join(ports)});",
+    )
+    return Wiring(wiring.connections, (*made, *wiring.assigns))
 
 
 def _wire(
@@ -227,17 +285,27 @@ UNIT_PORTS: Mapping[str, bool] = MappingProxyType(
 """The ports of docs/function-units.md, and whether each is an input."""
 
 
+CHANNELS = ("compressed", "issue", "commit", "mem", "mem_result", "result")
+INTERFACE_PORTS: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(("clk_i", "rst_ni", *CHANNELS), True)
+)
+"""Those of a unit with modports of ``if_xif``."""
+
+
 def may_lack(port: str, known: Mapping[str, bool]) -> bool:
     """Tell whether a module can do without a port: an input, or an output with a stand-in."""
-    if known is UNIT_PORTS:
-        return port != "result_o"
+    if known in (UNIT_PORTS, INTERFACE_PORTS):
+        return port not in ("result_o", "issue", "result")
     signal = port.rpartition("_")[0].rpartition("_")[2]
     stands_in = signal in LACKING or signal[2:] in ("size", "burst")
     return stands_in or (known[port] and port != "clk_i")
 
 
-def narrow_ports(spec: Rtl) -> Mapping[str, int]:
-    """Return the module's ports that may have fewer bits than the chip, and how many they need."""
+def address_ports(spec: Rtl) -> Mapping[str, int]:
+    """Return the module's ports that may have other widths than the chip, and the bits they need.
+
+    Addresses of memory may have more, which are left out: generated engines have 64.
+    """
     if isinstance(spec, FunctionUnit):
         needed = 10 if all(each.opcode == OPCODES["custom-0"] for each in spec.instructions) else 12
         return {spec.rtl_ports.get("function_i") or "function_i": needed}
@@ -245,12 +313,72 @@ def narrow_ports(spec: Rtl) -> Mapping[str, int]:
         return {}
     control = CONTROL[spec.ports.control]
     bits = (max(spec.registers.values(), default=0) + REGISTER_BYTES - 1).bit_length()
-    found = {}
+    found = {
+        port_names(spec).get(name) or name: ADDRESS_BITS
+        for port in spec.ports.data
+        for signal, width, _ in DATA[port.protocol].signals
+        if width == ADDRESS and (name := f"{port.name}_{DATA[port.protocol].infix}_{signal}_o")
+    }
+    found |= {name: 1 for name, tied in side_ports(spec).items() if tied.startswith(WIRE)}
     for name, width, asks in control.signals:
         if width == ADDRESS:
             port = f"s_{control.infix}_{name}_{'i' if asks else 'o'}"
-            found[(spec.rtl_ports.get(port) or port).removeprefix("!")] = bits
+            found[(port_names(spec).get(port) or port).removeprefix("!")] = bits
     return found
+
+
+def port_names(spec: AcceleratorSpec) -> Mapping[str, str | None]:
+    """Return what the module calls each port that its description names, alone or by a pattern."""
+    known = ports_of(spec)
+    patterns = ((port, name) for port, name in spec.rtl_ports.items() if port.endswith(ANY))
+    found: dict[str, str | None] = {
+        port: fill_pattern(name or "", port.removeprefix(pattern[: -len(ANY)]))
+        for pattern, name in patterns
+        for port in known
+        if port.startswith(pattern[: -len(ANY)])
+    }
+    return found | {port: name for port, name in spec.rtl_ports.items() if not port.endswith(ANY)}
+
+
+def fill_pattern(pattern: str, port: str) -> str:
+    """Return a name by a pattern such as ``M_AXI_{SIGNAL}``, of ``awaddr_o``."""
+    signal, _, way = port.rpartition("_")
+    for word in (signal, signal.upper()):
+        pattern = pattern.replace("{SIGNAL}" if word.isupper() else "{signal}", word)
+    return pattern.replace("{io}", way)
+
+
+def port_groups(spec: AcceleratorSpec) -> Mapping[str, tuple[str, bool]]:
+    """Return what the ports of each protocol begin with, its infix, and whether they answer."""
+    control = CONTROL[spec.ports.control].infix
+    asking = ((port.name, DATA[port.protocol].infix) for port in spec.ports.data)
+    return {
+        **{f"{name}_{infix}_": (infix, False) for name, infix in asking},
+        f"s_{control}_": (control, True),
+    }
+
+
+def side_ports(spec: AcceleratorSpec) -> Mapping[str, str]:
+    """Return what ports of the module are joined to that no other chip has, where it has them.
+
+    They are identifiers of AXI, which are kept, and such as protection, which nobody reads.
+    """
+    header = header_words(spec)
+    found: dict[str, str] = {}
+    for prefix, (infix, answers) in port_groups(spec).items():
+        pattern = spec.rtl_ports.get(f"{prefix}{ANY}") or f"{prefix}{{signal}}_{{io}}"
+        for signal, asks, value in SIDE_SIGNALS.get(infix, ()):
+            enters = asks == answers
+            if (name := fill_pattern(pattern, f"{signal}_{'i' if enters else 'o'}")) in header:
+                tied = str(value) if enters else "open"
+                found[name] = f"{WIRE}{prefix}{signal}" if signal in IDENTIFIERS else tied
+    return found
+
+
+def identifiers_of(spec: AcceleratorSpec, port: DataPort) -> frozenset[str]:
+    """Return which `IDENTIFIERS` a module has at a port to memory."""
+    wires = {tied for name, tied in side_ports(spec).items() if name not in spec.rtl_ties}
+    return frozenset(each for each in IDENTIFIERS if f"{WIRE}{port.name}_axi_{each}" in wires)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

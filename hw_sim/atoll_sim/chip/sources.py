@@ -215,6 +215,45 @@ def read_folders(soc: ResolvedSoc) -> tuple[Path, ...]:
     return tuple(path for path in dict.fromkeys(found) if path not in FOLDERS)
 
 
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.S)
+_DIRECTIVE = re.compile(r"^\s*`(ifdef|ifndef|elsif|else|endif)\b\s*(\w*)(.*)$")
+
+
+def header_words(spec: Rtl) -> frozenset[str]:
+    """Return the words between ``module NAME`` and the next semicolon, the ports among them."""
+    head = re.compile(
+        rf"\bmodule\s+(?:automatic\s+|static\s+)?{re.escape(spec.rtl_module)}\b([^;]*)"
+    )
+    for path in rtl_sources(spec):
+        if path.is_file() and path.suffix in (".v", ".sv"):
+            text = _COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
+            if found := head.search("\n".join(_active_lines(text, rtl_defines(spec)))):
+                return frozenset(re.findall(r"\w+", found[1]))
+    return frozenset()
+
+
+def _active_lines(text: str, defines: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that a preprocessor leaves, which knows macros of a description only."""
+    active, taken = [True], [True]
+    for line in text.splitlines():
+        if not (found := _DIRECTIVE.match(line)):
+            if all(active):
+                yield line
+            continue
+        word, name, rest = found.groups()
+        match word:
+            case "ifdef" | "ifndef":
+                active.append((name in defines) == (word == "ifdef"))
+                taken.append(active[-1])
+            case "elsif" | "else" if len(active) > 1:
+                active[-1] = not taken[-1] and (word == "else" or name in defines)
+                taken[-1] |= active[-1]
+            case "endif" if len(active) > 1:
+                active.pop(), taken.pop()
+        if all(active) and rest:
+            yield rest
+
+
 _INCLUDE = re.compile(r'^\s*`include\s+"([^"]+)"', re.M)
 
 

@@ -88,27 +88,34 @@ class ProgramRegisters:
     def read(self, offset: int, core: str, now: int) -> int:
         """See `atoll_sim.engines.list_registers.Registers`."""
         name = self._names.get(offset)
-        if name is None:
-            raise BusFault(offset, decode=False)
         if offset not in self._told:
             self._turn()
-        if self._left and self._left[-1].offset == offset:
+        if name is None and not self._is_next(offset):
+            raise BusFault(offset, decode=False)
+        if self._is_next(offset):
             access = self._left[-1]
             if access.verb is Verb.WAIT:
                 return self._wait(access, now)
             if access.verb is Verb.POP:
                 return self._pop(now)
-        return self._values.get(name, 0)
+        return self._values.get(name or "", 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
         """See `atoll_sim.engines.list_registers.Registers`."""
         name = self._names.get(offset)
-        if name is None or name in self._engine.spec.program.identity:  # type: ignore[union-attr]
+        if name in self._engine.spec.program.identity:  # type: ignore[union-attr]
             raise BusFault(offset, decode=False)
         self._turn()
+        if name is None and not self._is_next(offset):
+            raise BusFault(offset, decode=False)
         if self._left:
             self._follow(offset, value, now)
-        self._values[name] = value
+        if name is not None:
+            self._values[name] = value
+
+    def _is_next(self, offset: int) -> bool:
+        """Say whether the script goes on there, such as in memory among the registers."""
+        return bool(self._left) and self._left[-1].offset == offset
 
     def _turn(self) -> None:
         """Find out what the host turns to, if it has done all of what was begun."""
@@ -209,10 +216,4 @@ def _words(script: Script) -> Iterator[Access]:
         if access.verb not in (Verb.PUSH, Verb.POP):
             yield access
             continue
-        for done in range(0, access.size, WORD_BYTES):
-            yield Access(
-                access.verb,
-                access.offset,
-                address=access.address + done,
-                size=min(WORD_BYTES, access.size - done),
-            )
+        yield from access.words()

@@ -10,6 +10,8 @@ from atoll.program.steps import ADDRESS, Step, Verb
 from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 
+WORD_BYTES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -21,6 +23,7 @@ class Access:
         value: what is written.
         mask, equals: what is waited for.
         address, size: bytes that are pushed or popped, as the host sees them.
+        rises: their words have rising offsets.
     """
 
     verb: Verb
@@ -30,6 +33,17 @@ class Access:
     equals: int = 0
     address: int = 0
     size: int = 0
+    rises: bool = False
+
+    def words(self) -> Iterator["Access"]:
+        """Yield what is pushed or popped word by word."""
+        for done in range(0, self.size, WORD_BYTES):
+            yield Access(
+                self.verb,
+                self.offset + done * self.rises,
+                address=self.address + done,
+                size=min(WORD_BYTES, self.size - done),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +105,4 @@ def _accesses(
             case Verb.PUSH | Verb.POP:
                 begin = known[Name(step.buffer + ADDRESS)]
                 at = begin + values[0] & 0xFFFF_FFFF
-                yield Access(step.verb, offset, address=at, size=values[1])
+                yield Access(step.verb, offset, address=at, size=values[1], rises=step.rises)

@@ -210,4 +210,4 @@ class _Bench:
             if child.over:
                 raise too_long(command, MAX_SECONDS, folder)
             if status:
-                raise unfinished_error(folder, status)
+                raise unfinished_error(folder, status, compiled.soc)

@@ -32,6 +32,7 @@ class Host:
 
     def __init__(self, dut: Any) -> None:
         self._dut = dut
+        self.awaited: tuple[Do, int] | None = None
         self._toggle = 0
 
     async def access(self, address: int, value: int | None = None) -> int:
@@ -44,17 +45,19 @@ class Host:
         await self._dut.host_done_o.value_change
         return int(self._dut.host_rdata_o.value)
 
-    async def until(self, do: Do, job: Job) -> bool:
+    async def until(self, do: Do, job: Job, model: Model) -> bool:
         """Read a register until it is as it shall be; False if patience runs out first."""
-        waited = 0
-        while waited <= job.max_cycles:
-            if await self.access(do.address) & do.mask == do.equals:
+        begin, waited = model.cycle(), 0
+        while waited < job.max_cycles:
+            found = await self.access(do.address)
+            if found & do.mask == do.equals:
                 return True
+            self.awaited = do, found
             # Half a cycle more: an access that begins with an edge of the clock would be lost by
             # an adapter that rests, whose clock has not begun.
             cycles = ASK_CYCLES if waited < LONG else ASK_SELDOM
             await Timer(cycles * job.cycle_time + job.cycle_time // 2, "ps")
-            waited += cycles
+            waited = model.cycle() - begin
         return False
 
     async def interrupt(self, line: int, patience: Timer) -> bool:
@@ -74,12 +77,15 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     # A list counts from its start; a program from its first step.
     begin, ended, taken = model.cycle(), True, list[int]()
     for do in job.start:
+        if not ended:
+            break
         if do.mask:
-            ended = ended and await host.until(do, job)
+            ended = await host.until(do, job, model)
         elif (found := await host.access(do.address, do.value)) is not None and do.value is None:
             taken.append(found)
-    if job.irq is not None:
+    if ended and job.irq is not None:
         begin = model.cycle()
+        host.awaited = None
         ended = await host.interrupt(job.irq, Timer(job.max_cycles * job.cycle_time, "ps"))
     cycles = model.cycle() - begin
     registers = [await host.access(address) for address in job.read]
@@ -88,6 +94,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     model.close_phase()
     return Report(
         ended=ended,
+        awaited=None if ended else host.awaited,
         taken=tuple(taken),
         registers=tuple(registers),
         memory={address: model.peek(address, size) for address, size in job.after},

@@ -58,6 +58,7 @@ class Report:
 
     Attributes:
         ended: the interrupt came, and all that was waited for.
+        awaited: what did not come, if it is a register, and what was read there at last.
         taken: what reads of `start` without a mask returned.
         registers: values read, in the job's order.
         memory: bytes brought back, by address.
@@ -67,6 +68,7 @@ class Report:
     """
 
     ended: bool
+    awaited: tuple[Do, int] | None
     taken: tuple[int, ...]
     registers: tuple[int, ...]
     memory: Mapping[int, bytes]

@@ -279,7 +279,8 @@ class RtlAccelerators:
             raise SimulationError(
                 "E088",
                 f"device '{npu.name}' did not end its commands at {address:#010x} within"
-                f" {job.max_cycles:,} cycles (A9)",
+                f" {job.max_cycles:,} cycles (A9){_waits(npu, report)}",
+                at=npu.spec.places.get("rtl.module") or npu.at,
                 remedy="run the same network with '--accelerator model' to check the commands",
             )
         for at, data in report.memory.items():
@@ -301,8 +302,7 @@ class RtlAccelerators:
             status = self._child.wait()
             if self._child.over:
                 raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            engines = (engine.name for engine in self._soc.engines)
-            raise unfinished_error(self._folder, status, engines) from fault
+            raise unfinished_error(self._folder, status, self._soc) from fault
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what the last list read, then what it wrote: its log has no order."""
@@ -361,3 +361,14 @@ class RtlAccelerators:
             for memory in self._soc.memories
         )
         return tuple(span for span in cut if span)
+
+
+def _waits(npu: Engine, report: Report) -> str:
+    """Return which register it was that never became as it should, and what it held."""
+    if report.awaited is None:
+        return ": its interrupt did not come"
+    do, found = report.awaited
+    offset = do.address - npu.registers.origin
+    names = {place: name for name, place in npu.spec.registers.items()}
+    name = names.get(offset, f"{offset:#x}")
+    return f": {name} & {do.mask:#x} is to be {do.equals:#x}, and {name} is {found:#x}"

@@ -166,10 +166,9 @@ def _actions(access: Access, origin: int, read: Read) -> Iterator[Do]:
         case Verb.WAIT:
             yield Do(address=at, mask=access.mask, equals=access.equals)
         case Verb.PUSH:
-            data = read(access.address, access.size)
-            for begin in range(0, access.size, WORD_BYTES):
-                word = data[begin : begin + WORD_BYTES].ljust(WORD_BYTES, b"\0")
-                yield Do(address=at, value=int.from_bytes(word, "little"))
+            for each in access.words():
+                word = read(each.address, each.size).ljust(WORD_BYTES, b"\0")
+                yield Do(address=origin + each.offset, value=int.from_bytes(word, "little"))
         case Verb.POP:
-            for _ in range(0, access.size, WORD_BYTES):
-                yield Do(address=at)
+            for each in access.words():
+                yield Do(address=origin + each.offset)

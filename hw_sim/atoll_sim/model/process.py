@@ -14,9 +14,11 @@ from pathlib import Path
 from find_libpython import find_libpython
 
 from atoll.diagnostics.errors import SimulationError
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.cache import cache_folder
 from atoll.utils.children import start, too_long
 from atoll_sim.build.model import TOP
+from atoll_sim.chip.blame import broken_rule
 
 LOG = "simulation.log"
 SAID = "rtl.log"
@@ -32,11 +34,6 @@ SAID_SHOWN = 5
 LONGEST_SAID = 160
 STAND_INS = "ATOLL_STAND_INS"
 """Environment variable with a file descriptor, which model/stand_in.cpp knows."""
-
-ASSERTION = re.compile(
-    rf"^(?:\[([0-9]+)\] )?%Error: .*Assertion failed in ({TOP}\.u_(\w+)[\w.\[\]]*): (.*)$", re.M
-)
-"""Time in picoseconds, path of the assertion, instance of the top level, and what is said."""
 
 LOG_TAIL = 20
 LOGS_KEPT = 20
@@ -152,39 +149,27 @@ def run_logged(
 
 
 def unfinished_error(
-    folder: Path, status: int | None, devices: Iterable[str] = ()
+    folder: Path, status: int | None, soc: ResolvedSoc | None = None
 ) -> SimulationError:
     """Describe a model's process that ended without doing its work in `folder`.
 
-    An assertion that failed in one of `devices`, or in what joins it to the bus, is its fault.
+    Args:
+        folder: of the run.
+        status: of the process.
+        soc: the chip, whose devices a failed assertion may name.
     """
     if status == NO_FILE:
         return _file_error(folder)
     log = keep_log(folder)
     text = log.read_text(errors="replace")
-    names = tuple(devices)
-    for failed in ASSERTION.finditer(text):
-        if what := _blame(failed, names):
-            return SimulationError("E087", what, remedy=f"correct its RTL; '{log}' has all of it")
+    if soc and (fault := broken_rule(soc, text)):
+        return SimulationError(fault.code, fault.message, at=fault.at, remedy=fault.remedy)
     tail = "\n".join(text.splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
         f"the simulator broke off with status {status}:\n{tail}",
         remedy=f"read '{log}'; a failed assertion names the module that it guards",
     )
-
-
-def _blame(failed: re.Match[str], devices: Iterable[str]) -> str:
-    """Return what a failed assertion says of the device in which it is, "" if it is in none."""
-    time, path, instance, said = failed.groups()
-    when = f", at {int(time) // 1000:,} ns" if time else ""
-    which = said if path in said else f"{path}: {said}"
-    for device in devices:
-        if instance == device:
-            return f"device '{device}' breaks an assertion of its RTL (A10){when}: {which}"
-        if instance.startswith(f"{device}_"):
-            return f"device '{device}' breaks what its adapter relies on (A10){when}: {which}"
-    return ""
 
 
 def _file_error(folder: Path) -> SimulationError:

@@ -103,8 +103,7 @@ def _run(
         if request.bench:
             shutil.copyfile(folder / LOG, request.bench.folder / LOG)
     if status or not (folder / RESULT).is_file():
-        engines = (engine.name for engine in request.soc.engines)
-        raise unfinished_error(folder, status, engines)
+        raise unfinished_error(folder, status, request.soc)
 
 
 def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:

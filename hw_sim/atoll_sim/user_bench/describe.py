@@ -133,17 +133,18 @@ def _registers(model: Compiled, step: Step, action: EngineAction) -> Iterator[Re
     origin = engine.registers.origin
     if engine.spec.program:
         script = script_of(engine, contents_of(model)[action.commands])
-        for each in (*script.run, *script.finish):
-            yield RegisterStep(
-                do=each.verb.value,
-                register=names[each.offset],
-                address=origin + each.offset,
-                value=each.value,
-                mask=each.mask,
-                equals=each.equals,
-                memory=on_bus(model.soc, model.soc.host, each.address) if each.size else 0,
-                size=each.size,
-            )
+        for access in (*script.run, *script.finish):
+            for each in access.words() if access.rises else (access,):
+                yield RegisterStep(
+                    do=each.verb.value,
+                    register=names[access.offset],
+                    address=origin + each.offset,
+                    value=each.value,
+                    mask=each.mask,
+                    equals=each.equals,
+                    memory=on_bus(model.soc, model.soc.host, each.address) if each.size else 0,
+                    size=each.size,
+                )
         return
     around = Around(patience=0, cycle_time=0)
     job = list_job(engine, list_address(model, step), action.count, around)

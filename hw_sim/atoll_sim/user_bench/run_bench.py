@@ -156,7 +156,7 @@ def _play_alone(soc: ResolvedSoc, model: Path, elves: Sequence[Path], own: OwnBe
         finally:
             shutil.copyfile(folder / LOG, own.folder / LOG)
         if status:
-            raise unfinished_error(folder, status)
+            raise unfinished_error(folder, status, soc)
 
 
 def _run_tests(

@@ -62,3 +62,23 @@ def test_other_types_stay_on_the_core(
         names = [*op.inputs, *op.outputs]
         expected = [n for n in names if wide.tensor(n).data is None]
         assert [each.split("'")[1] for each in said] == expected
+
+
+@pytest.mark.parametrize(("limit", "runs"), [("{min: 4, max: 4}", True), ("{max: 1}", False)])
+def test_a_limit_of_bytes_lets_wider_elements_in(
+    limit: str, runs: bool, tmp_path: Path, tflite_builder: ModuleType, every_operator: Any
+) -> None:
+    (tmp_path / "wide.yaml").write_text(
+        f"accelerator: wide\nversion: 1\noperators: {{ADD: {{limits: {{element_bytes: {limit}}}}}}}"
+    )
+    (tmp_path / "chip.yaml").write_text(
+        "extends: lagoon\nsoc: own\ndevices: {npu: {accelerator: ./wide.yaml, params: null}}\n"
+    )
+    soc = load_soc(tmp_path / "chip.yaml")
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite_builder.write(every_operator))
+    graph = load_tflite(path)
+    op = next(op for op in graph.operators if op.kind == "add")
+    said = on_reef(of_type(graph, op, "int32"), "add", soc)
+    assert said == ([] if runs else ["element_bytes is 4, at most 1"])
+    assert on_reef(graph, "add", soc) == (["element_bytes is 1, at least 4"] if runs else [])

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from atoll.resolve import load_soc
+from atoll_sim.chip.file_list import read_list
 from atoll_sim.chip.sources import included_files, macro_faults
 
 CHIP = """
@@ -54,3 +55,11 @@ def test_what_is_included_is_found_from_file_to_file(tmp_path: Path) -> None:
     (tmp_path / "no.vh").write_text("")
     found = included_files([tmp_path / "top.v"], [tmp_path / "inc"])
     assert [path.name for path in found] == ["beside.vh", "deep.vh"]
+
+
+def test_lists_of_words_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "all.f").write_text("list more.f  # others\nfile rtl/one.v\ninclude rtl\n")
+    (tmp_path / "more.f").write_text("rtl/two.v\n")
+    found = read_list(tmp_path / "all.f")
+    assert [path.name for path in found.sources] == ["two.v", "one.v"]
+    assert found.includes == (tmp_path / "rtl",)

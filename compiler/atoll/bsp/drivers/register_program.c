@@ -133,6 +133,20 @@ void atoll_step_pop(const struct atoll_register_program *engine, uint32_t offset
   }
 }
 
+void atoll_step_store(const struct atoll_register_program *engine, uint32_t offset,
+                      uint32_t address, uint32_t size) {
+  for (; size > WORD_BYTES; size -= WORD_BYTES, offset += WORD_BYTES, address += WORD_BYTES)
+    atoll_step_push(engine, offset, address, WORD_BYTES);
+  atoll_step_push(engine, offset, address, size);
+}
+
+void atoll_step_load(const struct atoll_register_program *engine, uint32_t offset,
+                     uint32_t address, uint32_t size) {
+  for (; size > WORD_BYTES; size -= WORD_BYTES, offset += WORD_BYTES, address += WORD_BYTES)
+    atoll_step_pop(engine, offset, address, WORD_BYTES);
+  atoll_step_pop(engine, offset, address, size);
+}
+
 int32_t atoll_register_program_accept(struct atoll_register_program *engine,
                                       const void *commands, int32_t count, uint32_t kinds) {
   const uint32_t *record = commands;

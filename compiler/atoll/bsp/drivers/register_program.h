@@ -84,4 +84,13 @@ void atoll_step_push(const struct atoll_register_program *engine, uint32_t offse
 void atoll_step_pop(const struct atoll_register_program *engine, uint32_t offset,
                     uint32_t address, uint32_t size);
 
+/* Write the `size` bytes from `address` on to memory at `offset`; the last word is filled with
+   zeros. */
+void atoll_step_store(const struct atoll_register_program *engine, uint32_t offset,
+                      uint32_t address, uint32_t size);
+
+/* Read `size` bytes from memory at `offset` to `address` on. */
+void atoll_step_load(const struct atoll_register_program *engine, uint32_t offset,
+                     uint32_t address, uint32_t size);
+
 #endif

@@ -48,10 +48,12 @@ class Elementwise(OperatorKind):
     any_layout = True
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return the count of elements, and whether an input is smaller than the result."""
+        """Return counts of elements, of bytes of the widest, and whether an input is smaller."""
         (output,) = graph.results(op)
-        smaller = any(x is not None and x.shape != output.shape for x in graph.operands(op))
+        inputs = [x for x in graph.operands(op) if x is not None]
+        smaller = any(x.shape != output.shape for x in inputs)
         counts = {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+        counts["element_bytes"] = max(ITEM_BYTES[x.dtype] for x in (*inputs, output))
         return {**counts, **rounding_feature(op)}
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
