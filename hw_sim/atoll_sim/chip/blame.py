@@ -97,7 +97,7 @@ def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
     """
     for found in _ASSERTION.finditer(log):
         for engine in sorted(soc.engines, key=lambda each: -len(each.name)):
-            if what := _broken(engine, found):
+            if what := _breach_text(engine, found):
                 return Fault(
                     code="E087",
                     message=what,
@@ -107,7 +107,7 @@ def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
     return None
 
 
-def _broken(engine: Engine, found: re.Match[str]) -> str:
+def _breach_text(engine: Engine, found: re.Match[str]) -> str:
     """Return what a failed assertion says of an accelerator, "" if it is not about it."""
     time, path, instance, label, said = found.groups()
     when = f", at {int(time) // 1000:,} ns" if time else ""
