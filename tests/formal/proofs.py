@@ -41,7 +41,7 @@ class Proof:
         parts: The modules that it consists of, likewise.
         depth: Cycles from the first one, or None if the proof is unbounded.
         several_clocks: It has more than one clock.
-        others: Files of the specification, beside its own.
+        others: Other modules of the specification.
         unbroken: Properties that no planted fault breaks, with the reason.
     """
 
@@ -74,16 +74,16 @@ class Proof:
         return dict(self._statements("assume"))
 
     def _statements(self, kind: str) -> Iterator[tuple[str, str]]:
-        for file in (self.specification, *(FOLDER / f"{name}.svh" for name in self.others)):
-            for comment, label, which in PROPERTY.findall(file.read_text()):
-                if which == kind:
-                    yield label, " ".join(line.strip(" /") for line in comment.splitlines())
+        for comment, label, which in PROPERTY.findall(self.specification.read_text()):
+            if which == kind:
+                yield label, " ".join(line.strip(" /") for line in comment.splitlines())
 
     def design(self, rtl: tuple[Path, ...] | None = None) -> Design:
         """Return what is proven, with other files of the RTL if they are given."""
+        specification = (*(FOLDER / f"{name}.sv" for name in self.others), self.specification)
         return Design(
             top=f"proof_{self.module}",
-            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), self.specification),
+            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *specification),
             includes=(FOLDER, RTL),
             several_clocks=self.several_clocks,
         )
@@ -211,4 +211,161 @@ FIREWALL = Proof(
     ),
 )
 
-PROOFS = (ARBITER, FIREWALL)
+DEMUX = Proof(
+    "demux",
+    (
+        Fault(
+            "the last byte belongs to nobody",
+            "asked_at_once",
+            "mst_addr_i <= targets_i[i].last",
+            "mst_addr_i < targets_i[i].last",
+        ),
+        Fault(
+            "all targets are asked",
+            "only_the_named",
+            "allowed ? hit & ~dead_q",
+            "allowed ? ~dead_q",
+        ),
+        Fault("a target is asked early", "one_at_a_time", "!busy || hit == last_q", "1'b1"),
+        Fault("targets are asked one by one", "asked_at_once", "!busy || hit == last_q", "!busy"),
+        Fault("taken by nobody", "taken_by_target", "|(hit & (tgt_ready_i | dead_q))", "1'b1"),
+        Fault(
+            "a request before the last answer is lost",
+            "never_lost",
+            "assign tgt_valid_o = mst_valid_i && allowed",
+            "assign tgt_valid_o = mst_valid_i && allowed && !(busy && outstanding_q == 8'd3)",
+        ),
+        Fault(
+            "another target's data",
+            "answers_pass",
+            "answers[i] ? tgt_rdata_i[i] : '0",
+            "tgt_rdata_i[0]",
+        ),
+        Fault(
+            "errors pass for right",
+            "answers_pass",
+            "answers[i] ? tgt_resp_i[i] : gen_answer",
+            "answers[i] ? '0 : gen_answer",
+        ),
+        Fault(
+            "late answers count",
+            "none_made_up",
+            "mst_rvalid_o = gave_up || answers != '0",
+            "mst_rvalid_o = gave_up || tgt_rvalid_i != '0",
+        ),
+        Fault(
+            "given up looks right",
+            "errors_for_the_lost",
+            "gave_up ? RespSlave",
+            "gave_up ? RespOkay",
+        ),
+        Fault("a target comes back", "never_again", "hit & ~dead_q : '0", "hit : '0"),
+        Fault(
+            "patience never ends",
+            "always_ends",
+            "waiting ? waited_q + TimerBits'(1)",
+            "waiting ? '0",
+        ),
+        Fault(
+            "patience ends early",
+            "answers_pass",
+            "waited_q == TimerBits'(TimeoutCycles - 1)",
+            "waited_q == TimerBits'(TimeoutCycles - 2)",
+        ),
+    ),
+)
+
+MERGE = Proof(
+    "merge",
+    (
+        Fault(
+            "another port's address",
+            "from_a_port",
+            "addr_o  = mst_addr_i[i];",
+            "addr_o  = mst_addr_i[0];",
+        ),
+        Fault(
+            "all ports are told", "one_is_served", "taken ? chosen : '0", "taken ? mst_valid_i : '0"
+        ),
+        Fault(
+            "told before it is taken",
+            "one_is_served",
+            "taken ? chosen : '0",
+            "valid_o ? chosen : '0",
+        ),
+        Fault("a shown request changes", "holds", "valid_o && !ready_i ? chosen : '0", "'0"),
+        Fault(
+            "one place is never used",
+            "never_idle",
+            "valid_o     = |chosen && !full",
+            "valid_o     = |chosen && !full && !(awaiting && owner[0] && chosen[2])",
+        ),
+        Fault("no place is asked for", "places", "|chosen && !full", "|chosen"),
+        Fault("fixed priority", "fair", "else if (taken_i) after_q", "else if (1'b0) after_q"),
+        Fault(
+            "the newest owner has the answer",
+            "to_its_port",
+            "rvalid_i ? owner : '0",
+            "rvalid_i ? (chosen != '0 ? chosen : owner) : '0",
+        ),
+        Fault(
+            "each port has the answer", "to_its_port", "rvalid_i ? owner : '0", "rvalid_i ? '1 : '0"
+        ),
+        Fault(
+            "answers without a question",
+            "none_made_up",
+            "rvalid_i ? owner : '0",
+            "awaiting ? owner : '0",
+        ),
+        Fault(
+            "data of failed answers vanish",
+            "data_pass",
+            "assign mst_rdata_o  = rdata_i;",
+            "assign mst_rdata_o  = resp_i == RespOkay ? rdata_i : '0;",
+        ),
+    ),
+    parts=("arbiter", "fifo"),
+    others=("watched_order",),
+)
+
+VIEW = Proof(
+    "view",
+    (
+        Fault(
+            "translated the other way",
+            "same_offset",
+            "addr_i - views_i[i].first + memories_i[i].first",
+            "addr_i - memories_i[i].first + views_i[i].first",
+        ),
+        Fault(
+            "bits instead of a sum",
+            "same_offset",
+            "addr_i - views_i[i].first + memories_i[i].first",
+            "(addr_i - views_i[i].first) | memories_i[i].first",
+        ),
+        Fault(
+            "the view begins a byte early",
+            "in_memory",
+            "addr_i >= views_i[i].first",
+            "addr_i + 1 >= views_i[i].first",
+        ),
+        Fault(
+            "all addresses are translated",
+            "others_stay",
+            "if (seen[i]) addr_o",
+            "if (seen[i] || !hidden[0]) addr_o",
+        ),
+        Fault(
+            "the memory stays where it was",
+            "hidden",
+            "!Aliases[i] && addr_i >=",
+            "Aliases[i] && addr_i >=",
+        ),
+        Fault("an alias hides its memory", "mapped_else", "!Aliases[i] && addr_i >=", "addr_i >="),
+        Fault(
+            "a view over its memory is hidden", "mapped_else", "|seen || !(|hidden)", "!(|hidden)"
+        ),
+    ),
+)
+
+PROOFS = (ARBITER, FIREWALL, DEMUX, MERGE, VIEW)

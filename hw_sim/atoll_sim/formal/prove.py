@@ -24,8 +24,8 @@ MACROS = Path(__file__).parent
 """Where the assertions of the RTL are those of proofs."""
 SECONDS = 300
 """What ABC may take for one question."""
-BEYOND = 8
-"""Cycles after the first failure in which others are sought."""
+BEYOND, BRIEFLY = 8, 5
+"""Cycles after the first failure, and seconds for each, in which others are sought."""
 LOAD = "read_aiger model.aig; fold; strash"
 NEXT = "next"
 PROVEN = "Property proved"
@@ -132,8 +132,8 @@ def decide(design: Design, *, depth: int | None = None, seconds: int = SECONDS) 
         inputs: Mapping[str, tuple[int, ...]] = MappingProxyType({})
         if broken:
             inputs = _inputs((folder / "run.txt").read_text(), names["inputs"])
-            limit = f"bmc3 -F {int(broken[2]) + BEYOND} -T {seconds}"
-            also = _broken(tools, asserted, limit)
+            limits = f"-F {int(broken[2]) + BEYOND} -T {BRIEFLY}"
+            also = _broken(tools, asserted, f"bmc3 {limits}")
             refuted = tuple(dict.fromkeys((asserted[int(broken[1])], *also)))
         return Verdict(
             properties=tuple(sorted(map(_label, _properties(folder)))),
