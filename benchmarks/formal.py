@@ -8,7 +8,7 @@ proven, or a fault not refuted.
 import json
 import sys
 
-from tests.formal.proofs import PROOFS, Fault, Proof, prove, refute
+from tests.formal.proofs import PROOFS, Fault, Proof, broken_by, prove, refute
 
 from atoll.cli.output import as_command
 from atoll.utils.scratch import temporary_folder
@@ -41,7 +41,7 @@ def show(proof: Proof, *, as_json: bool) -> bool:
         print(json.dumps(describe(proof, verdict, refuted)), flush=True)
     else:
         print("\n".join(lines(proof, verdict, refuted)), flush=True)
-    return verdict.proven and all(fault.breaks in each.refuted for fault, each in refuted)
+    return verdict.proven and all(fault.breaks in broken_by(each) for fault, each in refuted)
 
 
 def refute_once(proof: Proof, fault: Fault) -> Verdict:
@@ -55,7 +55,7 @@ def lines(proof: Proof, verdict: Verdict, refuted: list[tuple[Fault, Verdict]]) 
     bound = "unbounded" if proof.depth is None else f"{proof.depth} cycles"
     own = len(proof.properties)
     rtl = len(verdict.properties) - own
-    caught = sum(fault.breaks in each.refuted for fault, each in refuted)
+    caught = sum(fault.breaks in broken_by(each) for fault, each in refuted)
     if not verdict.proven:
         bound = f"REFUTED in cycle {verdict.cycle}" if verdict.decided else "UNDECIDED"
         bound += f": {', '.join(verdict.refuted)}"

@@ -54,9 +54,9 @@ class Proof:
     unbroken: tuple[str, ...] = ()
 
     @property
-    def specification(self) -> Path:
-        """The file of the properties."""
-        return FOLDER / f"proof_{self.module}.sv"
+    def specifications(self) -> tuple[Path, ...]:
+        """The files of the properties."""
+        return tuple(FOLDER / f"{name}.sv" for name in (*self.others, f"proof_{self.module}"))
 
     @property
     def rtl(self) -> tuple[Path, ...]:
@@ -74,19 +74,25 @@ class Proof:
         return dict(self._statements("assume"))
 
     def _statements(self, kind: str) -> Iterator[tuple[str, str]]:
-        for comment, label, which in PROPERTY.findall(self.specification.read_text()):
-            if which == kind:
-                yield label, " ".join(line.strip(" /") for line in comment.splitlines())
+        for file in self.specifications:
+            for comment, label, which in PROPERTY.findall(file.read_text()):
+                if which == kind:
+                    yield label, " ".join(line.strip(" /") for line in comment.splitlines())
 
     def design(self, rtl: tuple[Path, ...] | None = None) -> Design:
         """Return what is proven, with other files of the RTL if they are given."""
-        specification = (*(FOLDER / f"{name}.sv" for name in self.others), self.specification)
         return Design(
             top=f"proof_{self.module}",
-            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *specification),
+            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *self.specifications),
             includes=(FOLDER, RTL),
             several_clocks=self.several_clocks,
         )
+
+
+def broken_by(verdict: Verdict) -> frozenset[str]:
+    """Return the labels of the specification's properties that a verdict refutes."""
+    own = (name for name in verdict.refuted if not name.startswith("u_dut."))
+    return frozenset(name.rpartition(".")[2] for name in own)
 
 
 def prove(proof: Proof) -> Verdict:
@@ -368,4 +374,262 @@ VIEW = Proof(
     ),
 )
 
-PROOFS = (ARBITER, FIREWALL, DEMUX, MERGE, VIEW)
+ACCESS_FAULTS = (
+    Fault(
+        "every access reaches the device",
+        "one_word",
+        "? StAccess : StAnswer",
+        "? StAccess : StAccess",
+    ),
+    Fault(
+        "the wrong word's address",
+        "right_address",
+        "addr_d = addr_i + AddrBits'(4 * lane)",
+        "addr_d = addr_i",
+    ),
+    Fault(
+        "the first word's data",
+        "right_data",
+        "data_d = wdata_i[32*lane+:32]",
+        "data_d = wdata_i[31:0]",
+    ),
+    Fault("errors pass for right", "right_answer", "error_i ? RespSlave : RespOkay", "RespOkay"),
+    Fault("a failed read shows data", "right_answer", "we_q || error_i ? '0", "we_q ? '0"),
+    Fault("an answer in the first lane", "right_answer", "(data_q) << (32 * lane_q)", "(data_q)"),
+    Fault(
+        "two words look right",
+        "two_words_fail",
+        "resp_d = RespSlave;\n        if",
+        "resp_d = RespOkay;\n        if",
+    ),
+    Fault(
+        "a request is taken early",
+        "one_at_a_time",
+        "assign ready_o  = state_q == StIdle",
+        "assign ready_o  = state_q != StAccess",
+    ),
+    Fault(
+        "an answer too many",
+        "answered",
+        "assign rvalid_o = state_q == StAnswer",
+        "assign rvalid_o = state_q == StAnswer || (access_o && done_i)",
+    ),
+)
+"""What is planted in the part that the adapters to APB, OBI and Wishbone share."""
+
+BUS_TO_APB = Proof(
+    "bus_to_apb",
+    (
+        *ACCESS_FAULTS,
+        Fault(
+            "no setup cycle",
+            "setup_first",
+            "assign m_apb_penable_o = enable_q",
+            "assign m_apb_penable_o = access",
+        ),
+        Fault(
+            "done in the setup cycle",
+            "holds",
+            "done            = enable_q && m",
+            "done            = m",
+        ),
+        Fault(
+            "selected in the cycle of the answer",
+            "only_pending",
+            "assign m_apb_psel_o    = access",
+            "assign m_apb_psel_o    = access || rvalid_o",
+        ),
+        Fault(
+            "the enable stays", "setup_first", "enable_q <= access && !done", "enable_q <= access"
+        ),
+        Fault("reads have strobes", "reads_strobe_nothing", "we ? be : '0", "be"),
+        Fault(
+            "a ready that waits ends the access",
+            "selected",
+            "done            = enable_q && m_apb_pready_i",
+            "done            = enable_q",
+        ),
+        Fault(
+            "data change in a transfer",
+            "holds",
+            "assign m_apb_pwrite_o  = we;",
+            "assign m_apb_pwrite_o  = we && enable_q;",
+        ),
+    ),
+    parts=("word_access",),
+    others=("register_access",),
+)
+
+BUS_TO_OBI = Proof(
+    "bus_to_obi",
+    (
+        *ACCESS_FAULTS,
+        Fault(
+            "asked again after the grant",
+            "asked_until_granted",
+            "assign m_obi_req_o = access && !granted_q",
+            "assign m_obi_req_o = access",
+        ),
+        Fault(
+            "a grant counts as the answer",
+            "answered",
+            "done        = granted_q && m_obi_rvalid_i",
+            "done        = granted_q",
+        ),
+        Fault(
+            "asked in the cycle of the answer",
+            "only_pending",
+            "assign m_obi_req_o = access && !granted_q",
+            "assign m_obi_req_o = (access || rvalid_o) && !granted_q",
+        ),
+        Fault(
+            "the request drops while it waits",
+            "holds",
+            "granted_q ? !done : m_obi_req_o && m_obi_gnt_i",
+            "granted_q ? !done : m_obi_req_o",
+        ),
+        Fault(
+            "reads write", "right_address", "assign m_obi_we_o  = we", "assign m_obi_we_o  = 1'b1"
+        ),
+    ),
+    parts=("word_access",),
+    others=("register_access",),
+)
+
+BUS_TO_WISHBONE = Proof(
+    "bus_to_wishbone",
+    (
+        *ACCESS_FAULTS,
+        Fault(
+            "the cycle stays open",
+            "cycle_until_answer",
+            "assign m_wb_cyc_o = access",
+            "assign m_wb_cyc_o = access || rvalid_o",
+        ),
+        Fault(
+            "the strobe waits for the acknowledge",
+            "one_access",
+            "assign m_wb_stb_o = access",
+            "assign m_wb_stb_o = access && !m_wb_ack_i",
+        ),
+        Fault(
+            "a failure does not end the cycle",
+            "only_pending",
+            "m_wb_ack_i || m_wb_err_i",
+            "m_wb_ack_i",
+        ),
+        Fault(
+            "selects change",
+            "holds",
+            "assign m_wb_sel_o = be",
+            "assign m_wb_sel_o = m_wb_ack_i ? '1 : be",
+        ),
+        Fault("all selects", "right_data", "assign m_wb_sel_o = be", "assign m_wb_sel_o = '1"),
+        Fault(
+            "an old acknowledge counts",
+            "cycle_until_answer",
+            "assign done       = ",
+            "logic old_q;\n  always_ff @(posedge clk_i) old_q <= m_wb_ack_i;\n  assign done       = old_q || ",
+        ),
+    ),
+    parts=("word_access",),
+    others=("register_access",),
+)
+
+BUS_TO_AXIL = Proof(
+    "bus_to_axil",
+    (
+        Fault(
+            "every access reaches the device",
+            "one_word",
+            "? StSend : StAnswer",
+            "? StSend : StSend",
+        ),
+        Fault(
+            "the wrong word's address", "right_address", "addr_i + AddrBits'(4 * lane)", "addr_i"
+        ),
+        Fault("the first word's data", "right_data", "wdata_i[32*lane+:32]", "wdata_i[31:0]"),
+        Fault("errors pass for right", "right_answer", "we_q ? m_axil_bresp_i :", "we_q ? 2'b00 :"),
+        Fault("an answer in the first lane", "right_answer", "<< (32 * lane_q)", "<< 0"),
+        Fault(
+            "two words look right",
+            "two_words_fail",
+            "resp_d         = RespSlave",
+            "resp_d         = RespOkay",
+        ),
+        Fault(
+            "a request is taken early",
+            "one_at_a_time",
+            "assign ready_o  = state_q == StIdle",
+            "assign ready_o  = state_q != StSend",
+        ),
+        Fault(
+            "answered when handed over",
+            "answered",
+            "!data_left_d) state_d = StWait",
+            "!data_left_d) state_d = StAnswer",
+        ),
+        Fault(
+            "data twice",
+            "handed_over_once",
+            "if (m_axil_wready_i) data_left_d = 1'b0",
+            "if (m_axil_wready_i && !address_left_d) data_left_d = 1'b0",
+        ),
+        Fault(
+            "the address waits for the data",
+            "aw_holds",
+            "StSend && we_q && address_left_q",
+            "StSend && we_q && address_left_q && m_axil_wready_i",
+        ),
+        Fault(
+            "data withdrawn",
+            "w_holds",
+            "state_q == StSend && data_left_q",
+            "state_q == StSend && data_left_q && !m_axil_awready_i",
+        ),
+        Fault(
+            "a read's address withdrawn",
+            "ar_holds",
+            "!we_q && address_left_q",
+            "!we_q && address_left_q && !m_axil_rvalid_i",
+        ),
+        Fault(
+            "an answer before the access",
+            "answer_after_access",
+            "m_axil_bready_o  = state_q == StWait && we_q",
+            "m_axil_bready_o  = state_q != StIdle && we_q",
+        ),
+        Fault(
+            "a write reads, too",
+            "one_direction",
+            "m_axil_rready_o  = state_q == StWait && !we_q",
+            "m_axil_rready_o  = state_q == StWait",
+        ),
+        Fault(
+            "sent without a word",
+            "goes_on",
+            "m_axil_rready_o  = state_q == StWait && !we_q",
+            "m_axil_rready_o  = state_q == StWait && !we_q && m_axil_rvalid_i",
+        ),
+        Fault(
+            "a second answer",
+            "only_pending",
+            "if (we_q ? m_axil_bvalid_i : m_axil_rvalid_i) state_d = StAnswer",
+            "if (we_q ? m_axil_bvalid_i : m_axil_rvalid_i) state_d = resp_q == RespSlave ? StWait : StAnswer",
+        ),
+    ),
+    parts=("rest_clock",),
+    others=("register_access",),
+)
+
+PROOFS = (
+    ARBITER,
+    FIREWALL,
+    DEMUX,
+    MERGE,
+    VIEW,
+    BUS_TO_APB,
+    BUS_TO_AXIL,
+    BUS_TO_OBI,
+    BUS_TO_WISHBONE,
+)

@@ -106,7 +106,6 @@ module atoll_demux
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, tgt_valid_o})
-  `ATOLL_ASSERT_HELD(RequestHolds, mst_valid_i && !mst_ready_o, mst_valid_i, hit)
   `ATOLL_ASSERT_IF(OnlyKnownTargets, mst_valid_i, $onehot(hit))
   `ATOLL_ASSERT_IF(OnlyTheAskedAnswers, answers != '0, answers == last_q)
   `ATOLL_ASSERT_IF(NeverAskedAgain, mst_valid_i, (tgt_valid_o & dead_q) == '0)

@@ -48,10 +48,12 @@ module proof_demux
   logic [Targets-1:0] named, named_q, owes_q;
   // Answers that it owes
   logic [7:0] owed_q;
-  // Targets that were given up, and how long nothing has happened
+  // Targets that were given up; cycles in which nothing happened, modulo the patience; those of them in
+  // which the master waited for the same
   logic [Targets-1:0] lost_q;
-  logic [2:0] silent_q;
-  logic taken, silent, answers, waited_q;
+  logic [1:0] silent_q;
+  logic [2:0] waited_q;
+  logic taken, silent, answers, waits_q;
 
   always_comb begin
     for (int unsigned i = 0; i < Targets; i++)
@@ -63,19 +65,22 @@ module proof_demux
   assign answers = |(tgt_rvalid_i & owes_q & ~lost_q) && owed_q != '0;
 
   always_ff @(posedge clk_i) begin
-    rst_n    <= 1'b1;
-    waited_q <= rst_n && mst_valid_i && !mst_ready;
-    named_q  <= named;
+    rst_n   <= 1'b1;
+    named_q <= named;
     if (!rst_n) begin
       owes_q   <= '0;
       owed_q   <= '0;
       lost_q   <= '0;
       silent_q <= '0;
+      waits_q  <= 1'b0;
+      waited_q <= '0;
     end else begin
       if (taken) owes_q <= named;
       owed_q   <= owed_q + 8'(taken) - 8'(mst_rvalid);
-      silent_q <= silent ? silent_q + 3'd1 : '0;
-      if (silent && silent_q == 3'(Patience - 1)) lost_q <= lost_q | (owed_q != '0 ? owes_q : named);
+      silent_q <= silent ? silent_q + 2'd1 : '0;
+      if (silent && silent_q == 2'(Patience - 1)) lost_q <= lost_q | (owed_q != '0 ? owes_q : named);
+      waits_q  <= silent;
+      waited_q <= !silent ? '0 : waits_q && (owed_q != '0 || named == named_q) ? waited_q + 3'd1 : 3'd1;
     end
   end
 
@@ -84,9 +89,6 @@ module proof_demux
       // Each address that is asked for belongs to one target.
       // Asserted: atoll_demux.OnlyKnownTargets
       one_owner : assume (!mst_valid_i || named == 3'b001 || named == 3'b010 || named == 3'b100);
-      // The master holds a request, and its target, until it is taken.
-      // Asserted: atoll_demux.RequestHolds
-      holds : assume (!waited_q || (mst_valid_i && named == named_q));
       // A target answers only what it was asked, a cycle later or more; one given up may do anything.
       // Asserted: atoll_demux.OnlyTheAskedAnswers
       answers_asked : assume ((tgt_rvalid_i & ~lost_q & ~(owed_q != '0 ? owes_q : '0)) == '0);
@@ -121,8 +123,9 @@ module proof_demux
           || (mst_rvalid && mst_resp == RespSlave && mst_rdata == '0));
       // A target that was given up is never asked again.
       never_again : assert ((tgt_valid & lost_q) == '0);
-      // The master never waits longer than the patience without an answer or a request taken.
-      always_ends : assert (silent_q < 3'(Patience) || !silent);
+      // A master that stays with its request never waits longer than the patience for a taken request
+      // or an answer.
+      always_ends : assert (waited_q <= 3'(Patience));
     end
   end
 
