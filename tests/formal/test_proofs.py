@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proofs of modules hold, refute their faults, and assume only what simulations assert."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.formal.proofs import ASSERTED, PROOFS, Fault, Proof, broken_by, prove, refute
+
+from atoll_sim.chip.sources import RTL
+
+QUICK = "arbiter"
+"""The module whose proof belongs to the gate."""
+MODULES = [
+    pytest.param(proof, id=proof.module, marks=[] if proof.module == QUICK else pytest.mark.slow)
+    for proof in PROOFS
+]
+FAULTS = [
+    pytest.param(proof, fault, id=f"{proof.module}-{fault.name}", marks=pytest.mark.slow)
+    for proof in PROOFS
+    for fault in proof.faults
+]
+
+
+@pytest.mark.parametrize("proof", MODULES)
+def test_a_module_is_proven(proof: Proof) -> None:
+    verdict = prove(proof)
+    assert verdict.refuted == ()
+    assert verdict.proven
+    # Nothing that the specification says was lost on the way.
+    own = [name for name in verdict.properties if not name.startswith("u_dut.")]
+    assert sorted(proof.properties) == sorted(name.rpartition(".")[2] for name in own)
+    assert sorted(proof.assumptions) == sorted(
+        name.rpartition(".")[2] for name in verdict.assumptions
+    )
+
+
+@pytest.mark.parametrize(("proof", "fault"), FAULTS)
+def test_a_planted_fault_is_refuted(proof: Proof, fault: Fault, tmp_path: Path) -> None:
+    assert fault.breaks in broken_by(refute(proof, fault, tmp_path))
+
+
+def test_the_run_that_breaks_a_property_is_shown(tmp_path: Path) -> None:
+    proof = next(proof for proof in PROOFS if proof.module == QUICK)
+    fault = next(fault for fault in proof.faults if fault.breaks == "nobody_idle")
+    verdict = refute(proof, fault, tmp_path)
+    assert verdict.cycle == 1
+    assert set(verdict.inputs) == {"clk_i", "request_i", "taken_i", "watched_i"}
+    assert verdict.inputs["request_i"][verdict.cycle] != 0
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.module)
+def test_each_property_can_fail(proof: Proof) -> None:
+    """Or it is said that no planted fault breaks it."""
+    broken = {fault.breaks for fault in proof.faults}
+    assert broken | {*proof.unbroken} == {*proof.properties}
+    assert len(proof.faults) >= 5
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.module)
+def test_assumptions_are_assertions_of_the_rtl(proof: Proof) -> None:
+    for label, said in proof.assumptions.items():
+        found = ASSERTED.search(said)
+        assert found, f"{label} does not say where it is asserted"
+        text = (RTL / f"{found[1]}.sv").read_text()
+        assert re.search(rf"`ATOLL_ASSERT\w*\({found[2]},", text), f"{label}: no {found[0]}"
