@@ -42,12 +42,16 @@ class Design:
         includes: Folders of what they include.
         several_clocks: It has more than one clock. Each is an input whose edges come in any
             pattern, and a cycle is a step in which any of them may have one.
+        reset: An input that is low before the first cycle and high from then on; if "", none is.
+        own: Assertions of the RTL are properties, too.
     """
 
     top: str
     sources: tuple[Path, ...]
     includes: tuple[Path, ...] = ()
     several_clocks: bool = False
+    reset: str = ""
+    own: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,10 +151,11 @@ def decide(design: Design, *, depth: int | None = None, seconds: int = SECONDS) 
 
 
 def _elaborate(design: Design, tools: Tools) -> None:
-    read = (*(f'-I "{path}"' for path in (MACROS, *design.includes)), *_quoted(design.sources))
+    read = (*(f'-I "{path}"' for path in (*((MACROS,) if design.own else ()), *design.includes)), *_quoted(design.sources))
     (tools.folder / "sources.f").write_text("\n".join(read))
     clocks = "several" if design.several_clocks else "one"
     command = (sys.executable, "-m", "atoll_sim.formal.elaborate", design.top, clocks)
+    command += (design.reset,) if design.reset else ()
     done = tools.run(command)
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if "error" in line.lower()]

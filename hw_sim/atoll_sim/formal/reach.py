@@ -7,10 +7,13 @@ from pathlib import Path
 
 from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
+from atoll.utils.scratch import temporary_folder
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import BENCH_SOURCES, BUS_SOURCES, environment_of, generate
 from atoll_sim.chip.memory_map import Windows, windows_of
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
+from atoll_sim.formal.prove import SECONDS, Design, Verdict, decide
 
 STAND_INS = Path(__file__).with_name("rtl")
 TOP = "atoll_reach"
@@ -78,31 +81,60 @@ class Reach:
     targets: tuple[Reached, ...]
 
 
-def specify(soc: ResolvedSoc, wrong: Windows | None = None) -> dict[str, str]:
-    """Return the generated sources of a proof, by file name: the chip, and what is said of it.
+def prove_reach(
+    soc: ResolvedSoc, *, wrong: Windows | None = None, seconds: int = SECONDS
+) -> Iterator[tuple[str, Verdict]]:
+    """Yield of each device whether it reaches what its description grants, and no more.
 
     Args:
-        soc: the chip.
+        soc: the chip. Its cores and accelerators need no RTL.
         wrong: windows that are not those of `soc`, for a proof that must fail.
+        seconds: what one question may take.
+
+    Raises:
+        SimulationError: as `atoll_sim.chip.plan.plan_chip`.
+        ToolchainError: as `atoll_sim.formal.prove.decide`.
     """
-    chip = replace(plan_chip(soc), exported=True, proven=True)
-    devices = [_reach(soc, master.index, master.name) for master in chip.masters]
-    specification = (
-        environment_of("atoll_sim.formal")
-        .get_template("reach.sv.j2")
-        .render(chip=chip, devices=devices, windows={**windows_of(soc), **(wrong or {})})
+    chip = plan_proof(soc)
+    with temporary_folder() as folder:
+        made = [folder / name for name in generate(chip) if name.endswith(".sv")]
+        for path in made:
+            path.write_text(generate(chip)[path.name])
+        packages = [path for path in made if path.stem.endswith("_pkg")]
+        modules = [path for path in made if path not in packages]
+        for master in chip.masters:
+            top = folder / f"{TOP}.sv"
+            top.write_text(specify(chip, _reach(soc, master.index, master.name), wrong))
+            design = Design(
+                top=TOP,
+                sources=(*packages, *_shipped(), *modules, top),
+                includes=(RTL,),
+                reset="rst_ni",
+                own=False,
+            )
+            yield master.name, decide(design, seconds=seconds)
+
+
+def plan_proof(soc: ResolvedSoc) -> Chip:
+    """Decide what a proof is about: the interconnect, with whatever asks and answers around it."""
+    chip = plan_chip(soc)
+    lines = dict(enumerate(chip.lines.values()))
+    return replace(chip, lines=lines, exported=True, proven=True)
+
+
+def specify(chip: Chip, reach: Reach, wrong: Windows | None = None) -> str:
+    """Return the specification of one device, in SystemVerilog."""
+    template = environment_of("atoll_sim.formal").get_template("reach.sv.j2")
+    return template.render(
+        chip=chip, device=reach, windows={**windows_of(chip.soc), **(wrong or {})}
     )
-    made = {name: text for name, text in generate(chip).items() if name.endswith(".sv")}
-    return {**made, f"{TOP}.sv": specification}
 
 
-def sources() -> tuple[Path, ...]:
-    """Return the sources beside those that `specify` makes."""
+def _shipped() -> tuple[Path, ...]:
     stand_ins = sorted(STAND_INS.glob("*.sv"))
-    instead = {path.name for path in stand_ins}
-    shipped = [f"{name}.sv" for name in (*BUS_SOURCES, "atoll_view", "atoll_mailbox")]
-    left_out = {f"{name}.sv" for name in BENCH_SOURCES} | instead
-    return (*(RTL / name for name in shipped if name not in left_out), *stand_ins)
+    left_out = {f"{name}.sv" for name in BENCH_SOURCES} | {path.name for path in stand_ins}
+    names = [f"{name}.sv" for name in (*BUS_SOURCES, "atoll_view", "atoll_mailbox")]
+    return (*(RTL / name for name in names if name not in left_out), *stand_ins)
 
 
 def _reach(soc: ResolvedSoc, index: int, name: str) -> Reach:
