@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from atoll.api.operators import Operators, operators
     from atoll.api.passes import Passes, PassResult, passes, run_passes
     from atoll.api.plans import InstancePlan, PlacedBuffer, PoolUse, plan_instance
+    from atoll.api.proofs import DeviceProof, ReachProof, prove
     from atoll.api.reports import Report, make_report
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
@@ -172,6 +173,7 @@ else:
             "operators": "atoll.api.operators",
             "passes": "atoll.api.passes",
             "plan_instance": "atoll.api.plans",
+            "prove": "atoll.api.proofs",
             "run": "atoll.api.simulation",
             "run_bench": "atoll.api.bench",
             "run_image": "atoll.api.image_runs",

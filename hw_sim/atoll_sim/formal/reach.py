@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """State who reaches what on a chip, for a proof that its interconnect grants that and no more."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from atoll.api.proofs import SECONDS, BrokenAccess, DeviceProof, Granted, ReachProof
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import current
 from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.chip.chip_parts import Chip
-from atoll_sim.chip.generate import BENCH_SOURCES, BUS_SOURCES, environment_of, generate
+from atoll_sim.chip.generate import (
+    BENCH_SOURCES,
+    BUS_SOURCES,
+    environment_of,
+    generate,
+    in_order,
+)
 from atoll_sim.chip.memory_map import Windows, windows_of
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
-from atoll_sim.formal.prove import SECONDS, Design, Verdict, decide
+from atoll_sim.formal.prove import Design, Verdict, available, decide
 
 STAND_INS = Path(__file__).with_name("rtl")
 TOP = "atoll_reach"
@@ -81,38 +90,93 @@ class Reach:
     targets: tuple[Reached, ...]
 
 
-def prove_reach(
-    soc: ResolvedSoc, *, wrong: Windows | None = None, seconds: int = SECONDS
-) -> Iterator[tuple[str, Verdict]]:
-    """Yield of each device whether it reaches what its description grants, and no more.
+REMEDY = "install what proofs need, with: pip install 'atoll[formal]'"
+
+
+def prove_all(
+    soc: ResolvedSoc,
+    seconds: int = SECONDS,
+    shown: Callable[[DeviceProof], None] | None = None,
+    *,
+    wrong: Windows | None = None,
+) -> ReachProof:
+    """Prove of each device that it reaches what its description grants, and no more.
 
     Args:
         soc: the chip. Its cores and accelerators need no RTL.
-        wrong: windows that are not those of `soc`, for a proof that must fail.
         seconds: what one question may take.
+        shown: is called with each device as soon as it is decided.
+        wrong: windows that are not those of `soc`, for a proof that must fail.
 
     Raises:
+        UsageError: E252; no tools are installed.
         SimulationError: as `atoll_sim.chip.plan.plan_chip`.
         ToolchainError: as `atoll_sim.formal.prove.decide`.
     """
+    if not available():
+        raise UsageError("E252", "proofs need pyosys, which is not installed", remedy=REMEDY)
     chip = plan_proof(soc)
+    decided: list[DeviceProof] = []
     with temporary_folder() as folder:
-        made = [folder / name for name in generate(chip) if name.endswith(".sv")]
-        for path in made:
-            path.write_text(generate(chip)[path.name])
-        packages = [path for path in made if path.stem.endswith("_pkg")]
-        modules = [path for path in made if path not in packages]
+        files = write_chip(chip, folder)
         for master in chip.masters:
-            top = folder / f"{TOP}.sv"
-            top.write_text(specify(chip, _reach(soc, master.index, master.name), wrong))
-            design = Design(
-                top=TOP,
-                sources=(*packages, *_shipped(), *modules, top),
-                includes=(RTL,),
-                reset="rst_ni",
-                own=False,
+            current()(f"proving what {master.name} reaches")
+            reach = reach_of(soc, master.index, master.name)
+            verdict = decide(design_of(chip, reach, folder, files, wrong), seconds=seconds)
+            decided.append(_proof(chip, reach, verdict))
+            if shown:
+                shown(decided[-1])
+    return ReachProof(soc=soc.name, devices=tuple(decided))
+
+
+def write_chip(chip: Chip, folder: Path) -> tuple[Path, ...]:
+    """Write a chip to a folder; return its sources in order, with those that are not generated."""
+    made = {name: text for name, text in generate(chip).items() if name.endswith(".sv")}
+    for name, text in made.items():
+        (folder / name).write_text(text)
+    return in_order(made, _shipped(), folder)
+
+
+def design_of(
+    chip: Chip, reach: Reach, folder: Path, files: Sequence[Path], wrong: Windows | None = None
+) -> Design:
+    """Return what is to be proven of one device; its specification is written beside the chip."""
+    top = folder / f"{TOP}.sv"
+    top.write_text(specify(chip, reach, wrong))
+    return Design(
+        top=TOP, sources=(*files, top), includes=(RTL,), reset="rst_ni", own=False
+    )
+
+
+def _proof(chip: Chip, reach: Reach, verdict: Verdict) -> DeviceProof:
+    return DeviceProof(
+        name=reach.name,
+        grants=tuple(
+            Granted(
+                name=grant.name, first=grant.seen.start, last=grant.seen.stop - 1, write=grant.write
             )
-            yield master.name, decide(design, seconds=seconds)
+            for grant in reach.grants
+        ),
+        proven=verdict.proven if verdict.decided else None,
+        broken=_broken(chip, reach.name, verdict),
+        seconds=verdict.seconds,
+    )
+
+
+def _broken(chip: Chip, device: str, verdict: Verdict) -> BrokenAccess | None:
+    if verdict.cycle is None:
+        return None
+    beat, taking_part, write = (
+        verdict.inputs[f"{device}_{name}"][verdict.cycle] for name in ("beat", "be", "we")
+    )
+    first = max(0, (taking_part & -taking_part).bit_length() - 1)
+    return BrokenAccess(
+        rule=verdict.refuted[0].replace("_", " "),
+        address=beat * chip.data_bytes + first,
+        size=taking_part.bit_length() - first,
+        write=bool(write),
+        cycle=verdict.cycle,
+    )
 
 
 def plan_proof(soc: ResolvedSoc) -> Chip:
@@ -137,7 +201,8 @@ def _shipped() -> tuple[Path, ...]:
     return (*(RTL / name for name in names if name not in left_out), *stand_ins)
 
 
-def _reach(soc: ResolvedSoc, index: int, name: str) -> Reach:
+def reach_of(soc: ResolvedSoc, index: int, name: str) -> Reach:
+    """Return what a device may touch, by the description."""
     device = soc.device(name)
     return Reach(name, tuple(_grants(soc, device)), tuple(_targets(soc, device, index)))
 
