@@ -147,7 +147,9 @@ def _of_proofs(documents: Node) -> Iterator[Doubt]:
     for device in documents["prove"]["devices"]:
         if not device["proven"]:
             how = "refuted" if device["proven"].known else "not decided in time"
-            yield Doubt(device["device"].raw, f"That it reaches what it may, and no more, was {how}.")
+            yield Doubt(
+                device["device"].raw, f"That it reaches what it may, and no more, was {how}."
+            )
 
 
 def _of_check(documents: Node) -> Iterator[Doubt]:

@@ -36,7 +36,9 @@ def found_at(name: str) -> str:
     return str(ROOT / name) if name.endswith(".yaml") else name
 
 
-def decide_one(soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[str], str]) -> Verdict:
+def decide_one(
+    soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[str], str]
+) -> Verdict:
     """Return what comes out for a device if the generated chip, or its specification, is changed."""
     chip = plan_proof(soc)
     files = write_chip(chip, folder)
@@ -52,7 +54,9 @@ def decide_one(soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[st
 
 def swap_in(port: str, device: str) -> Callable[[str], str]:
     """Return what exchanges the first two targets of a demultiplexer at one of its ports."""
-    pattern = re.compile(rf"(u_{device}_demux \(.*?\.{port} *\(\{{\n)([^\n]*),\n([^\n,]*)(,?\n)", re.S)
+    pattern = re.compile(
+        rf"(u_{device}_demux \(.*?\.{port} *\(\{{\n)([^\n]*),\n([^\n,]*)(,?\n)", re.S
+    )
     return lambda text: pattern.sub(r"\1\3,\n\2\4", text, count=1)
 
 
@@ -82,8 +86,7 @@ def test_a_window_too_large_is_refuted_with_the_access(tmp_path: Path) -> None:
     assert cpu.broken.write
     last = cpu.broken.address + cpu.broken.size - 1
     assert not any(
-        each.write and each.first <= cpu.broken.address and last <= each.last
-        for each in cpu.grants
+        each.write and each.first <= cpu.broken.address and last <= each.last for each in cpu.grants
     )
 
 

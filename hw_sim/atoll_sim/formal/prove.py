@@ -151,7 +151,10 @@ def decide(design: Design, *, depth: int | None = None, seconds: int = SECONDS) 
 
 
 def _elaborate(design: Design, tools: Tools) -> None:
-    read = (*(f'-I "{path}"' for path in (*((MACROS,) if design.own else ()), *design.includes)), *_quoted(design.sources))
+    read = (
+        *(f'-I "{path}"' for path in (*((MACROS,) if design.own else ()), *design.includes)),
+        *_quoted(design.sources),
+    )
     (tools.folder / "sources.f").write_text("\n".join(read))
     clocks = "several" if design.several_clocks else "one"
     command = (sys.executable, "-m", "atoll_sim.formal.elaborate", design.top, clocks)

@@ -143,9 +143,7 @@ def design_of(
     """Return what is to be proven of one device; its specification is written beside the chip."""
     top = folder / f"{TOP}.sv"
     top.write_text(specify(chip, reach, wrong))
-    return Design(
-        top=TOP, sources=(*files, top), includes=(RTL,), reset="rst_ni", own=False
-    )
+    return Design(top=TOP, sources=(*files, top), includes=(RTL,), reset="rst_ni", own=False)
 
 
 def _proof(chip: Chip, reach: Reach, verdict: Verdict) -> DeviceProof:
@@ -262,7 +260,9 @@ def _places(soc: ResolvedSoc, device: Device, memory: str) -> Iterator[Place]:
 def _targets(soc: ResolvedSoc, device: Device, index: int) -> Iterator[Reached]:
     for memory in soc.memories:
         at = f"u_chip.u_{memory.name}_memory"
-        signals = {name: f"{at}.{name}_i[{index}]" for name in ("valid", "addr", "we", "wdata", "be")}
+        signals = {
+            name: f"{at}.{name}_i[{index}]" for name in ("valid", "addr", "we", "wdata", "be")
+        }
         answers = {name: f"{at}.{name}_o[{index}]" for name in ("ready", "rvalid", "rdata")}
         yield Reached(
             name=f"memory '{memory.name}'",
