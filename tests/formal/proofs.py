@@ -40,6 +40,7 @@ class Proof:
         faults: What is refuted.
         parts: The modules that it consists of, likewise.
         depth: Cycles from the first one, or None if the proof is unbounded.
+        parameters: Of the specification; with them the proof has another name.
         several_clocks: It has more than one clock.
         others: Other modules of the specification.
         unbroken: Properties that no planted fault breaks, with the reason.
@@ -49,9 +50,15 @@ class Proof:
     faults: tuple[Fault, ...]
     parts: tuple[str, ...] = ()
     depth: int | None = None
+    parameters: tuple[tuple[str, int], ...] = ()
     several_clocks: bool = False
     others: tuple[str, ...] = ()
     unbroken: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the proof is called: the module, with the parameters."""
+        return "-".join((self.module, *(f"{name}={value}" for name, value in self.parameters)))
 
     @property
     def specifications(self) -> tuple[Path, ...]:
@@ -85,6 +92,7 @@ class Proof:
             top=f"proof_{self.module}",
             sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *self.specifications),
             includes=(FOLDER, RTL),
+            parameters=self.parameters,
             several_clocks=self.several_clocks,
         )
 
@@ -622,6 +630,328 @@ BUS_TO_AXIL = Proof(
     others=("register_access",),
 )
 
+OBI_TO_BUS = Proof(
+    "obi_to_bus",
+    (
+        Fault(
+            "bits of the lane stay",
+            "only_requests",
+            "{s_obi_addr_i[31:BusBits], BusBits'(0)}",
+            "s_obi_addr_i",
+        ),
+        Fault("enables of the first lane", "right_bytes", "<< (PortBytes * lane)", "<< 0"),
+        Fault(
+            "data in one lane alone", "right_bytes", "{Lanes{s_obi_wdata_i}}", "64'(s_obi_wdata_i)"
+        ),
+        Fault(
+            "granted before the bus takes it",
+            "granted_once",
+            "assign s_obi_gnt_o    = taken",
+            "assign s_obi_gnt_o    = valid_o",
+        ),
+        Fault(
+            "one beat at a time", "never_idle", "s_obi_req_i && !full", "s_obi_req_i && !awaiting"
+        ),
+        Fault("no place is asked for", "places", "s_obi_req_i && !full", "s_obi_req_i"),
+        Fault(
+            "withdrawn when an answer comes",
+            "holds",
+            "s_obi_req_i && !full",
+            "s_obi_req_i && !full && !rvalid_i",
+        ),
+        Fault(
+            "a failed beat is not answered",
+            "answers_pass",
+            "s_obi_rvalid_o = rvalid_i",
+            "s_obi_rvalid_o = rvalid_i && resp_i == RespOkay",
+        ),
+        Fault(
+            "the lane of the request of now",
+            "right_lane",
+            "[8*PortBytes*oldest+:8*PortBytes]",
+            "[8*PortBytes*lane+:8*PortBytes]",
+        ),
+        Fault(
+            "decode errors pass for right",
+            "errors_pass",
+            "resp_i != RespOkay",
+            "resp_i == RespSlave",
+        ),
+    ),
+    parts=("fifo",),
+    others=("watched_order",),
+)
+
+WISHBONE_FAULTS = (
+    Fault("enables of the first lane", "right_beat", "<< (PortBytes * lane)", "<< 0"),
+    Fault("reads write", "right_beat", "assign we_o    = asked.we", "assign we_o    = 1'b1"),
+    Fault(
+        "the lane of the beat of now",
+        "right_lane",
+        "[8*PortBytes*oldest+:8*PortBytes]",
+        "[8*PortBytes*lane+:8*PortBytes]",
+    ),
+    Fault(
+        "errors are acknowledged, too",
+        "answered",
+        "rvalid_i && live && resp_i == RespOkay",
+        "rvalid_i && live",
+    ),
+    Fault(
+        "given up and answered", "given_up_is_silent", "s_wb_cyc_i && stale_q == '0", "s_wb_cyc_i"
+    ),
+    Fault(
+        "one more is given up",
+        "answered",
+        "if (!s_wb_cyc_i) stale_q <= outstanding;",
+        "if (!s_wb_cyc_i) stale_q <= outstanding + CountBits'(1);",
+    ),
+    Fault(
+        "acknowledged without an answer",
+        "none_made_up",
+        "rvalid_i && live && resp_i == RespOkay",
+        "awaiting && live && resp_i == RespOkay",
+    ),
+    Fault("answers between cycles", "none_made_up", "s_wb_cyc_i && stale_q == '0", "stale_q == '0"),
+)
+
+WISHBONE_TO_BUS = Proof(
+    "wishbone_to_bus",
+    (
+        *WISHBONE_FAULTS,
+        Fault(
+            "asked without a strobe",
+            "only_beats",
+            "s_wb_cyc_i && s_wb_stb_i && outstanding_q == '0",
+            "s_wb_cyc_i && outstanding_q == '0",
+        ),
+        Fault(
+            "a beat twice",
+            "only_beats",
+            "s_wb_cyc_i && s_wb_stb_i && outstanding_q == '0",
+            "s_wb_cyc_i && s_wb_stb_i && outstanding_q != CountBits'(Depth)",
+        ),
+        Fault(
+            "a beat without bytes is left out",
+            "never_idle",
+            "outstanding_q == '0;",
+            "outstanding_q == '0 && s_wb_sel_i != '0;",
+        ),
+        Fault(
+            "the classic port stalls",
+            "stalls_when_full",
+            "assign s_wb_stall_o = 1'b0",
+            "assign s_wb_stall_o = outstanding_q != '0",
+        ),
+        Fault(
+            "no place is asked for",
+            "places",
+            "s_wb_cyc_i && s_wb_stb_i && outstanding_q == '0",
+            "s_wb_cyc_i && s_wb_stb_i",
+        ),
+        Fault(
+            "data of answers in the upper lane",
+            "holds",
+            "{Lanes{asked.data}}",
+            "{rdata_i[31:0], asked.data}",
+        ),
+    ),
+    parts=("fifo",),
+    others=("watched_order",),
+)
+
+WISHBONE_PIPELINED = Proof(
+    "wishbone_to_bus",
+    (
+        *WISHBONE_FAULTS,
+        Fault(
+            "two places too few",
+            "stalls_when_full",
+            "outstanding_q == CountBits'(Depth)",
+            "outstanding_q >= CountBits'(Depth - 2)",
+        ),
+        Fault(
+            "no place is asked for", "places", "full || outstanding_q == CountBits'(Depth)", "full"
+        ),
+        Fault(
+            "started in a stall",
+            "only_beats",
+            "s_wb_cyc_i && s_wb_stb_i && !s_wb_stall_o",
+            "s_wb_cyc_i && s_wb_stb_i",
+        ),
+        Fault(
+            "a strobe between cycles starts",
+            "only_beats",
+            "assign started      = s_wb_cyc_i && ",
+            "assign started      = ",
+        ),
+        Fault("dropped when the bus waits", "holds", ".pop_i  (taken)", ".pop_i  (valid_o)"),
+        Fault("an idle bus", "never_idle", ".valid_o(valid_o)", ".valid_o(queued)"),
+    ),
+    parts=("fifo",),
+    parameters=(("Pipelined", 1),),
+    others=("watched_order",),
+)
+
+AXIL_TO_BUS = Proof(
+    "axil_to_bus",
+    (
+        Fault(
+            "a write without its data",
+            "only_writes",
+            "address_valid && data_valid && write_credit_q",
+            "address_valid && write_credit_q",
+        ),
+        Fault(
+            "data overtake",
+            "right_write",
+            ".push_i (s_axil_wvalid_i && s_axil_wready_o)",
+            ".push_i (s_axil_wvalid_i && s_axil_wready_o && address_valid)",
+        ),
+        Fault("strobes are lost", "right_write", "we_o ? write_strobe :", "we_o ? '1 :"),
+        Fault(
+            "taken before the bus does",
+            "only_reads",
+            "assign s_axil_arready_o = took_read",
+            "assign s_axil_arready_o = read_allowed",
+        ),
+        Fault(
+            "reads all lanes",
+            "right_read",
+            "{PortBytes{1'b1}}) << (PortBytes * lane)",
+            "{PortBytes{1'b1}}) << 0",
+        ),
+        Fault(
+            "a shown request changes", "holds", "held_q ? held_we_q : choose_write", "choose_write"
+        ),
+        Fault(
+            "one read at a time",
+            "never_idle",
+            "s_axil_arvalid_i && read_credit_q != '0",
+            "s_axil_arvalid_i && read_credit_q == CountBits'(Depth)",
+        ),
+        Fault(
+            "writes first", "turns", "write_allowed && (turn_q || !read_allowed)", "write_allowed"
+        ),
+        Fault("writes answered when taken", "b_after_bus", "rvalid_i && oldest.we", "took_write"),
+        Fault("errors of writes pass for right", "right_b", ".data_i (resp_i)", ".data_i (2'b00)"),
+        Fault("reads answered with writes", "r_after_bus", "rvalid_i && !oldest.we", "rvalid_i"),
+        Fault(
+            "the first lane",
+            "right_r",
+            "data: rdata_i[8*PortBytes*oldest.lane+:8*PortBytes]",
+            "data: rdata_i[31:0]",
+        ),
+        Fault(
+            "answers change",
+            "answers_hold",
+            "assign s_axil_rresp_o = offered.resp",
+            "assign s_axil_rresp_o = offered.resp | resp_i",
+        ),
+        Fault(
+            "no place is asked for",
+            "places",
+            "s_axil_arvalid_i && read_credit_q != '0",
+            "s_axil_arvalid_i",
+        ),
+        Fault(
+            "one address waits",
+            "queues",
+            "s_axil_awready_o = !address_full",
+            "s_axil_awready_o = !address_valid",
+        ),
+    ),
+    parts=("fifo",),
+)
+
+AXI_TO_BUS = Proof(
+    "axi_to_bus",
+    (
+        Fault(
+            "shown without data",
+            "only_beats",
+            "write_beat && s_axi_wvalid_i && !beats_full",
+            "write_beat && !beats_full",
+        ),
+        Fault(
+            "each beat begins where the burst does",
+            "right_read",
+            "((addr_q >> size_q) + 32'd1) << size_q",
+            "addr_q + (32'd1 << size_q)",
+        ),
+        Fault(
+            "bytes before the first one",
+            "right_read",
+            "({AxiBytes{1'b1}} << first)",
+            "{AxiBytes{1'b1}}",
+        ),
+        Fault("strobes are lost", "right_write", "write_bytes & s_axi_wstrb_i", "write_bytes"),
+        Fault(
+            "data taken early",
+            "w_with_bus",
+            "s_axi_wready_o = taken && we_o",
+            "s_axi_wready_o = valid_o && we_o",
+        ),
+        Fault(
+            "a shown request changes", "holds", "held_q ? held_we_q : choose_write", "choose_write"
+        ),
+        Fault(
+            "one read at a time",
+            "never_idle",
+            "read_beat && read_credit_q != '0",
+            "read_beat && read_credit_q == CountBits'(Depth)",
+        ),
+        Fault(
+            "a gap between bursts",
+            "ar_in_turn",
+            "allow_i && (!active_q || (taken_i && beat_last_o))",
+            "allow_i && !active_q",
+        ),
+        Fault(
+            "more bursts than places",
+            "aw_in_turn",
+            ".allow_i     (bursts_q != CountBits'(Depth))",
+            ".allow_i     (1'b1)",
+        ),
+        Fault("writes answered as reads", "r_after_bus", "rvalid_i && !oldest.we", "rvalid_i"),
+        Fault(
+            "the first lane",
+            "right_r",
+            "data: rdata_i[8*AxiBytes*oldest.lane+:8*AxiBytes]",
+            "data: rdata_i[15:0]",
+        ),
+        Fault(
+            "the last beat of now is marked",
+            "right_last",
+            "last: oldest.last\n",
+            "last: read_last\n",
+        ),
+        Fault(
+            "each beat of a write is answered",
+            "b_after_bus",
+            "rvalid_i && oldest.we && oldest.last",
+            "rvalid_i && oldest.we",
+        ),
+        Fault(
+            "the last beat's answer counts",
+            "right_b",
+            "resp_i > worst_q ? resp_i : worst_q",
+            "resp_i",
+        ),
+        Fault(
+            "errors of an earlier burst stay", "right_b", "oldest.last ? RespOkay : worst", "worst"
+        ),
+        Fault(
+            "answers change",
+            "answers_hold",
+            "assign s_axi_rresp_o  = offered.resp",
+            "assign s_axi_rresp_o  = offered.resp | resp_i",
+        ),
+        Fault("no place is asked for", "places", "read_beat && read_credit_q != '0", "read_beat"),
+    ),
+    parts=("rest_clock", "fifo", "axi_burst"),
+)
+
 PROOFS = (
     ARBITER,
     FIREWALL,
@@ -632,4 +962,9 @@ PROOFS = (
     BUS_TO_AXIL,
     BUS_TO_OBI,
     BUS_TO_WISHBONE,
+    OBI_TO_BUS,
+    WISHBONE_TO_BUS,
+    WISHBONE_PIPELINED,
+    AXIL_TO_BUS,
+    AXI_TO_BUS,
 )

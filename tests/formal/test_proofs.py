@@ -12,11 +12,11 @@ from atoll_sim.chip.sources import RTL
 QUICK = "arbiter"
 """The module whose proof belongs to the gate."""
 MODULES = [
-    pytest.param(proof, id=proof.module, marks=[] if proof.module == QUICK else pytest.mark.slow)
+    pytest.param(proof, id=proof.name, marks=[] if proof.name == QUICK else pytest.mark.slow)
     for proof in PROOFS
 ]
 FAULTS = [
-    pytest.param(proof, fault, id=f"{proof.module}-{fault.name}", marks=pytest.mark.slow)
+    pytest.param(proof, fault, id=f"{proof.name}-{fault.name}", marks=pytest.mark.slow)
     for proof in PROOFS
     for fault in proof.faults
 ]
@@ -41,7 +41,7 @@ def test_a_planted_fault_is_refuted(proof: Proof, fault: Fault, tmp_path: Path) 
 
 
 def test_the_run_that_breaks_a_property_is_shown(tmp_path: Path) -> None:
-    proof = next(proof for proof in PROOFS if proof.module == QUICK)
+    proof = next(proof for proof in PROOFS if proof.name == QUICK)
     fault = next(fault for fault in proof.faults if fault.breaks == "nobody_idle")
     verdict = refute(proof, fault, tmp_path)
     assert verdict.cycle == 1
@@ -49,7 +49,7 @@ def test_the_run_that_breaks_a_property_is_shown(tmp_path: Path) -> None:
     assert verdict.inputs["request_i"][verdict.cycle] != 0
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.module)
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_each_property_can_fail(proof: Proof) -> None:
     """Or it is said that no planted fault breaks it."""
     broken = {fault.breaks for fault in proof.faults}
@@ -57,7 +57,7 @@ def test_each_property_can_fail(proof: Proof) -> None:
     assert len(proof.faults) >= 5
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.module)
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.name)
 def test_assumptions_are_assertions_of_the_rtl(proof: Proof) -> None:
     for label, said in proof.assumptions.items():
         found = ASSERTED.search(said)
