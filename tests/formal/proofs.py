@@ -42,6 +42,7 @@ class Proof:
         depth: Cycles from the first one, or None if the proof is unbounded.
         parameters: Of the specification; with them the proof has another name.
         several_clocks: It has more than one clock.
+        models: Parts for which a model of the same name stands.
         others: Other modules of the specification.
         unbroken: Properties that no planted fault breaks, with the reason.
     """
@@ -52,6 +53,7 @@ class Proof:
     depth: int | None = None
     parameters: tuple[tuple[str, int], ...] = ()
     several_clocks: bool = False
+    models: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     unbroken: tuple[str, ...] = ()
 
@@ -90,7 +92,12 @@ class Proof:
         """Return what is proven, with other files of the RTL if they are given."""
         return Design(
             top=f"proof_{self.module}",
-            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *self.specifications),
+            sources=(
+                RTL / "atoll_bus_pkg.sv",
+                *(FOLDER / f"atoll_{name}.sv" for name in self.models),
+                *(rtl or self.rtl),
+                *self.specifications,
+            ),
             includes=(FOLDER, RTL),
             parameters=self.parameters,
             several_clocks=self.several_clocks,
@@ -862,6 +869,7 @@ AXIL_TO_BUS = Proof(
         ),
     ),
     parts=("fifo",),
+    depth=12,
 )
 
 AXI_TO_BUS = Proof(
@@ -950,6 +958,147 @@ AXI_TO_BUS = Proof(
         Fault("no place is asked for", "places", "read_beat && read_credit_q != '0", "read_beat"),
     ),
     parts=("rest_clock", "fifo", "axi_burst"),
+    depth=12,
+)
+
+FIFO = Proof(
+    "fifo",
+    (
+        Fault(
+            "a push into a full queue is lost",
+            "none_lost",
+            "if (push_i) pushed_q",
+            "if (push_i && !full_o) pushed_q",
+        ),
+        Fault(
+            "full a place early",
+            "full_when_full",
+            "full_o  = pushed_q == (popped_q ^ (IndexBits + 1)'(Depth))",
+            "full_o  = pushed_q[IndexBits-1:0] + IndexBits'(1) == popped_q[IndexBits-1:0]",
+        ),
+        Fault(
+            "the newest comes out",
+            "in_order",
+            "entries_q[popped_q[IndexBits-1:0]]",
+            "entries_q[pushed_q[IndexBits-1:0] - IndexBits'(1)]",
+        ),
+        Fault(
+            "a flush keeps an entry",
+            "none_lost",
+            "else if (flush_i) begin\n      pushed_q <= '0",
+            "else if (flush_i) begin\n      pushed_q <= (IndexBits + 1)'(push_i)",
+        ),
+        Fault(
+            "overwritten when full",
+            "in_order",
+            "if (push_i) entries_q[pushed_q[IndexBits-1:0]]",
+            "if (push_i) entries_q[full_o ? '0 : pushed_q[IndexBits-1:0]]",
+        ),
+        Fault(
+            "there a cycle late",
+            "next_cycle",
+            "assign valid_o = pushed_q != popped_q",
+            "logic [IndexBits:0] late_q;\n  always_ff @(posedge clk_i) late_q <= pushed_q;\n  assign valid_o = late_q != popped_q",
+        ),
+    ),
+)
+
+ASYNC_FIFO = Proof(
+    "async_fifo",
+    (
+        Fault("no Gray code", "none_made_up", "return number ^ (number >> 1)", "return number"),
+        Fault(
+            "never full",
+            "places",
+            "assign full_o  = gray(pushed_q) ==",
+            "assign full_o  = 1'b0 && gray(pushed_q) ==",
+        ),
+        Fault(
+            "the entry follows its number",
+            "in_order",
+            "if (push_i) entries_q[pushed_q[IndexBits-1:0]] <= data_i",
+            "entries_q[pushed_q[IndexBits-1:0] - IndexBits'(1)] <= data_i",
+        ),
+        Fault(
+            "the newest comes out",
+            "head_stays",
+            "entries_q[popped_q[IndexBits-1:0]]",
+            "entries_q[pushed_q[IndexBits-1:0]]",
+        ),
+        Fault(
+            "a head before it is there",
+            "none_made_up",
+            "assign valid_o = gray(popped_q) != pushed_seen",
+            "assign valid_o = 1'b1",
+        ),
+        Fault(
+            "an entry hides",
+            "arrives",
+            "assign valid_o = gray(popped_q) != pushed_seen",
+            "assign valid_o = gray(popped_q) != pushed_seen && popped_q[0] == 1'b0",
+        ),
+        Fault(
+            "a place is lost",
+            "frees",
+            "popped_gray = gray(popped_d)",
+            "popped_gray = gray(popped_d & ~CountBits'(1))",
+        ),
+        Fault(
+            "what will be popped is told as popped",
+            "places",
+            "assign popped_gray = gray(popped_d)",
+            "assign popped_gray = gray(popped_d + CountBits'(valid_o))",
+        ),
+    ),
+    several_clocks=True,
+    models=("synchroniser",),
+)
+
+BUS_CROSSING = Proof(
+    "bus_crossing",
+    (
+        Fault("one request too many", "taken_with_place", "awaited_q != CountBits'(Depth)", "1'b1"),
+        Fault(
+            "one request at a time",
+            "taken_with_place",
+            "awaited_q != CountBits'(Depth)",
+            "awaited_q == '0",
+        ),
+        Fault(
+            "a request twice",
+            "only_requests",
+            ".pop_i      (bus_valid_o && bus_ready_i)",
+            ".pop_i      (bus_valid_o && bus_ready_i && !bus_rvalid_i)",
+        ),
+        Fault(
+            "dropped when the bus waits",
+            "holds",
+            ".pop_i      (bus_valid_o && bus_ready_i)",
+            ".pop_i      (bus_valid_o)",
+        ),
+        Fault("no Gray code", "only_requests", "return number ^ (number >> 1)", "return number"),
+        Fault(
+            "the newest answer",
+            "right_answer",
+            ".data_i     (bus_answer_i)",
+            ".data_i     (bus_answer_i || bus_valid_o)",
+        ),
+        Fault(
+            "an answer twice",
+            "only_answers",
+            ".pop_i      (mst_rvalid_o)",
+            ".pop_i      (mst_rvalid_o && !mst_valid_i)",
+        ),
+        Fault(
+            "the request follows",
+            "right_request",
+            ".data_i     (mst_request_i)",
+            ".data_i     (mst_request_i || mst_rvalid_o)",
+        ),
+    ),
+    parts=("async_fifo",),
+    several_clocks=True,
+    models=("synchroniser",),
 )
 
 PROOFS = (
@@ -967,4 +1116,7 @@ PROOFS = (
     WISHBONE_PIPELINED,
     AXIL_TO_BUS,
     AXI_TO_BUS,
+    FIFO,
+    ASYNC_FIFO,
+    BUS_CROSSING,
 )

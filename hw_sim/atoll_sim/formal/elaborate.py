@@ -14,14 +14,17 @@ from pathlib import Path
 from pyosys import libyosys
 
 READ = "read_slang --no-default-translate-off-format --incdir-first -f sources.f"
-PREPARE = ("prep -flatten", "delete -output", "memory_map")
+PREPARE = (
+    *("hierarchy", "proc", "flatten", "setundef -undriven -anyseq"),
+    *("prep", "delete -output", "memory_map"),
+)
+"""A signal that nobody drives has any value in each step."""
 CLOCKS = {
     "one": ("async2sync", "chformal -lower", "formalff -clk2ff -ff2anyinit"),
     "several": ("clk2fflogic", "formalff -ff2anyinit"),
 }
 LOWER = (
-    *("setattr -set keep 1 t:$assert t:$assume", "setundef -undriven -anyseq"),
-    *("opt -full -nodffe -nosdff", "techmap"),
+    *("setattr -set keep 1 t:$assert t:$assume", "opt -full -nodffe -nosdff", "techmap"),
     *("opt -full -nodffe -nosdff", "simplemap", "abc -g AND", "opt_clean"),
     "write_aiger -I -B -zinit -ywmap map.json model.aig",
 )
