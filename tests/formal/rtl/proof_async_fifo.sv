@@ -99,13 +99,17 @@ module proof_async_fifo #(
   end
 
   always_ff @(posedge pop_clk_i) begin
-    // An entry is there after five edges of this clock at most: none is lost.
-    if (running) arrives : assert (!nothing_in || valid == (in_q != out_q));
+    if (running) begin
+      // An entry is there after five edges of this clock at most: none is lost.
+      arrives : assert (!nothing_in || valid == (in_q != out_q));
+    end
   end
 
   always_ff @(posedge push_clk_i) begin
-    // A place is free after five edges of this clock at most.
-    if (running) frees : assert (!nothing_out || full == (3'(in_q - out_q) == 3'(Depth)));
+    if (running) begin
+      // A place is free after five edges of this clock at most.
+      frees : assert (!nothing_out || full == (3'(in_q - out_q) == 3'(Depth)));
+    end
   end
 
 endmodule
