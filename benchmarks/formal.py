@@ -23,12 +23,12 @@ def main() -> int:
         print(REMEDY, file=sys.stderr)
         return 1
     wanted = [word for word in sys.argv[1:] if word != "--json"]
-    if unknown := {*wanted} - {proof.module for proof in PROOFS}:
+    if unknown := {*wanted} - {proof.name for proof in PROOFS}:
         print(f"there is no proof of {', '.join(sorted(unknown))}", file=sys.stderr)
         return 1
     good = True
     for proof in PROOFS:
-        if not wanted or proof.module in wanted:
+        if not wanted or proof.name in wanted:
             good &= show(proof, as_json="--json" in sys.argv)
     return 0 if good else 1
 
@@ -60,7 +60,7 @@ def lines(proof: Proof, verdict: Verdict, refuted: list[tuple[Fault, Verdict]]) 
         bound = f"REFUTED in cycle {verdict.cycle}" if verdict.decided else "UNDECIDED"
         bound += f": {', '.join(verdict.refuted)}"
     rows = [
-        f"| {proof.module} | {own} + {rtl} | {len(proof.assumptions)} | {bound} |"
+        f"| {proof.name} | {own} + {rtl} | {len(proof.assumptions)} | {bound} |"
         f" {verdict.seconds:.1f} | {caught} of {len(refuted)} |"
     ]
     for name, said in proof.properties.items():
@@ -81,7 +81,7 @@ def describe(
 ) -> dict[str, object]:
     """Return what JSON says of a module."""
     return {
-        "module": proof.module,
+        "module": proof.name,
         "properties": proof.properties,
         "assertions_of_rtl": sorted({*verdict.properties} - {*proof.properties}),
         "assumptions": proof.assumptions,

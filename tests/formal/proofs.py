@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules that are proven, and the faults that their specifications must refute."""
+"""The modules that are proven; `faults.yaml` has what their specifications must refute."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import yaml
 
 from atoll.records import dataclass
 from atoll_sim.chip.sources import RTL
 from atoll_sim.formal.prove import Design, Verdict, decide
 
 FOLDER = Path(__file__).with_name("rtl")
+FAULTS = Path(__file__).with_name("faults.yaml")
 PROPERTY = re.compile(r"((?: *//[^\n]*\n)+) *(\w+) *: *(assert|assume)\b")
 ASSERTED = re.compile(r"Asserted: (\w+)\.(\w+)")
 
@@ -37,21 +40,34 @@ class Proof:
 
     Attributes:
         module: Its name without `atoll_`; the specification is the module `proof_NAME`.
-        faults: What is refuted.
         parts: The modules that it consists of, likewise.
         depth: Cycles from the first one, or None if the proof is unbounded.
+        parameters: Of the specification; with them the proof has another name.
         several_clocks: It has more than one clock.
+        models: Parts for which a model of the same name stands.
         others: Other modules of the specification.
-        unbroken: Properties that no planted fault breaks, with the reason.
+        shared: Lists of faults, beside its own.
     """
 
     module: str
-    faults: tuple[Fault, ...]
     parts: tuple[str, ...] = ()
     depth: int | None = None
+    parameters: tuple[tuple[str, int], ...] = ()
     several_clocks: bool = False
+    models: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    unbroken: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the proof is called: the module, with the parameters."""
+        return "-".join((self.module, *(f"{name}={value}" for name, value in self.parameters)))
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What it must refute."""
+        lists = yaml.safe_load(FAULTS.read_text())
+        return tuple(Fault(**each) for name in (*self.shared, self.name) for each in lists[name])
 
     @property
     def specifications(self) -> tuple[Path, ...]:
@@ -83,8 +99,14 @@ class Proof:
         """Return what is proven, with other files of the RTL if they are given."""
         return Design(
             top=f"proof_{self.module}",
-            sources=(RTL / "atoll_bus_pkg.sv", *(rtl or self.rtl), *self.specifications),
+            sources=(
+                RTL / "atoll_bus_pkg.sv",
+                *(FOLDER / f"atoll_{name}.sv" for name in self.models),
+                *(rtl or self.rtl),
+                *self.specifications,
+            ),
             includes=(FOLDER, RTL),
+            parameters=self.parameters,
             several_clocks=self.several_clocks,
         )
 
@@ -115,521 +137,32 @@ def refute(proof: Proof, fault: Fault, folder: Path) -> Verdict:
     return decide(proof.design(copies), depth=proof.depth)
 
 
-ARBITER = Proof(
-    "arbiter",
-    (
-        Fault("served again", "in_turn", "after_q <= ~(grant_o |", "after_q <= ~('0 |"),
-        Fault(
-            "the turn skips",
-            "fair",
-            "~(grant_o | (grant_o - NumPorts'(1)))",
-            "~grant_o",
-        ),
-        Fault("fixed priority", "fair", "else if (taken_i) after_q", "else if (1'b0) after_q"),
-        Fault("several grants", "one_grant", "first & (~first + NumPorts'(1))", "first"),
-        Fault(
-            "the turn ends without service",
-            "in_turn",
-            "else if (taken_i) after_q",
-            "else if (|request_i) after_q",
-        ),
-        Fault(
-            "an idle port is granted", "only_requesters", "? request_i & after_q :", "? after_q :"
-        ),
-        Fault("no second round", "nobody_idle", "after_q : request_i;", "after_q : '0;"),
-    ),
-)
-
-FIREWALL = Proof(
-    "firewall",
-    (
-        Fault(
-            "a byte past the window",
-            "only_reachable",
-            "last <= readable_i[i].last",
-            "first <= readable_i[i].last",
-        ),
-        Fault(
-            "writes by permission to read",
-            "only_reachable",
-            "mst_we_i ? |writable : |readable;\n  assign busy",
-            "|readable;\n  assign busy",
-        ),
-        Fault(
-            "a place is not asked for",
-            "only_mapped",
-            "writable[i] = mst_mapped_i && ",
-            "writable[i] = ",
-        ),
-        Fault(
-            "the last byte is outside",
-            "reachable_passes",
-            "last <= writable_i[i].last",
-            "last < writable_i[i].last",
-        ),
-        Fault("denials overtake", "denied_waits", "!hit && !busy && !deny_q", "!hit && !deny_q"),
-        Fault(
-            "denials follow each other", "denied_waits", "!hit && !busy && !deny_q", "!hit && !busy"
-        ),
-        Fault(
-            "a denial waits for ever",
-            "denied_is_taken",
-            "if (!asked && bus_rvalid_i)",
-            "if (!asked && bus_rvalid_i && !failed)",
-        ),
-        Fault(
-            "a denied read sees the bus",
-            "denied_leaks_nothing",
-            "deny_q || failed ? '0",
-            "failed ? '0",
-        ),
-        Fault(
-            "a denial looks right",
-            "denied_leaks_nothing",
-            "deny_q ? RespDecode : bus_resp_i",
-            "bus_resp_i",
-        ),
-        Fault(
-            "an answer is lost",
-            "answers_pass",
-            "bus_rvalid_i || deny_q;",
-            "(bus_rvalid_i && !mst_valid_i) || deny_q;",
-        ),
-        Fault("a failed read shows data", "data_pass", "deny_q || failed ? '0", "deny_q ? '0"),
-        Fault(
-            "a denial is not told",
-            "denials_told",
-            "hit ? bus_ready_i : blocked_o",
-            "hit ? bus_ready_i : !busy",
-        ),
-        Fault(
-            "a later denial is kept",
-            "kept_as_it_was",
-            "(blocked_o || failed) && (!violated_o || clear_i)",
-            "(blocked_o || failed)",
-        ),
-        Fault(
-            "clearing wins over a denial",
-            "first_is_kept",
-            "(!violated_o || clear_i)",
-            "!clear_i && !violated_o",
-        ),
-    ),
-)
-
-DEMUX = Proof(
-    "demux",
-    (
-        Fault(
-            "the last byte belongs to nobody",
-            "asked_at_once",
-            "mst_addr_i <= targets_i[i].last",
-            "mst_addr_i < targets_i[i].last",
-        ),
-        Fault(
-            "all targets are asked",
-            "only_the_named",
-            "allowed ? hit & ~dead_q",
-            "allowed ? ~dead_q",
-        ),
-        Fault("a target is asked early", "one_at_a_time", "!busy || hit == last_q", "1'b1"),
-        Fault("targets are asked one by one", "asked_at_once", "!busy || hit == last_q", "!busy"),
-        Fault("taken by nobody", "taken_by_target", "|(hit & (tgt_ready_i | dead_q))", "1'b1"),
-        Fault(
-            "a request before the last answer is lost",
-            "never_lost",
-            "assign tgt_valid_o = mst_valid_i && allowed",
-            "assign tgt_valid_o = mst_valid_i && allowed && !(busy && outstanding_q == 8'd3)",
-        ),
-        Fault(
-            "another target's data",
-            "answers_pass",
-            "answers[i] ? tgt_rdata_i[i] : '0",
-            "tgt_rdata_i[0]",
-        ),
-        Fault(
-            "errors pass for right",
-            "answers_pass",
-            "answers[i] ? tgt_resp_i[i] : gen_answer",
-            "answers[i] ? '0 : gen_answer",
-        ),
-        Fault(
-            "late answers count",
-            "none_made_up",
-            "mst_rvalid_o = gave_up || answers != '0",
-            "mst_rvalid_o = gave_up || tgt_rvalid_i != '0",
-        ),
-        Fault(
-            "given up looks right",
-            "errors_for_the_lost",
-            "gave_up ? RespSlave",
-            "gave_up ? RespOkay",
-        ),
-        Fault("a target comes back", "never_again", "hit & ~dead_q : '0", "hit : '0"),
-        Fault(
-            "patience never ends",
-            "always_ends",
-            "waiting ? waited_q + TimerBits'(1)",
-            "waiting ? '0",
-        ),
-        Fault(
-            "patience ends early",
-            "answers_pass",
-            "waited_q == TimerBits'(TimeoutCycles - 1)",
-            "waited_q == TimerBits'(TimeoutCycles - 2)",
-        ),
-    ),
-)
-
-MERGE = Proof(
-    "merge",
-    (
-        Fault(
-            "another port's address",
-            "from_a_port",
-            "addr_o  = mst_addr_i[i];",
-            "addr_o  = mst_addr_i[0];",
-        ),
-        Fault(
-            "all ports are told", "one_is_served", "taken ? chosen : '0", "taken ? mst_valid_i : '0"
-        ),
-        Fault(
-            "told before it is taken",
-            "one_is_served",
-            "taken ? chosen : '0",
-            "valid_o ? chosen : '0",
-        ),
-        Fault("a shown request changes", "holds", "valid_o && !ready_i ? chosen : '0", "'0"),
-        Fault(
-            "one place is never used",
-            "never_idle",
-            "valid_o     = |chosen && !full",
-            "valid_o     = |chosen && !full && !(awaiting && owner[0] && chosen[2])",
-        ),
-        Fault("no place is asked for", "places", "|chosen && !full", "|chosen"),
-        Fault("fixed priority", "fair", "else if (taken_i) after_q", "else if (1'b0) after_q"),
-        Fault(
-            "the newest owner has the answer",
-            "to_its_port",
-            "rvalid_i ? owner : '0",
-            "rvalid_i ? (chosen != '0 ? chosen : owner) : '0",
-        ),
-        Fault(
-            "each port has the answer", "to_its_port", "rvalid_i ? owner : '0", "rvalid_i ? '1 : '0"
-        ),
-        Fault(
-            "answers without a question",
-            "none_made_up",
-            "rvalid_i ? owner : '0",
-            "awaiting ? owner : '0",
-        ),
-        Fault(
-            "data of failed answers vanish",
-            "data_pass",
-            "assign mst_rdata_o  = rdata_i;",
-            "assign mst_rdata_o  = resp_i == RespOkay ? rdata_i : '0;",
-        ),
-    ),
-    parts=("arbiter", "fifo"),
-    others=("watched_order",),
-)
-
-VIEW = Proof(
-    "view",
-    (
-        Fault(
-            "translated the other way",
-            "same_offset",
-            "addr_i - views_i[i].first + memories_i[i].first",
-            "addr_i - memories_i[i].first + views_i[i].first",
-        ),
-        Fault(
-            "bits instead of a sum",
-            "same_offset",
-            "addr_i - views_i[i].first + memories_i[i].first",
-            "(addr_i - views_i[i].first) | memories_i[i].first",
-        ),
-        Fault(
-            "the view begins a byte early",
-            "in_memory",
-            "addr_i >= views_i[i].first",
-            "addr_i + 1 >= views_i[i].first",
-        ),
-        Fault(
-            "all addresses are translated",
-            "others_stay",
-            "if (seen[i]) addr_o",
-            "if (seen[i] || !hidden[0]) addr_o",
-        ),
-        Fault(
-            "the memory stays where it was",
-            "hidden",
-            "!Aliases[i] && addr_i >=",
-            "Aliases[i] && addr_i >=",
-        ),
-        Fault("an alias hides its memory", "mapped_else", "!Aliases[i] && addr_i >=", "addr_i >="),
-        Fault(
-            "a view over its memory is hidden", "mapped_else", "|seen || !(|hidden)", "!(|hidden)"
-        ),
-    ),
-)
-
-ACCESS_FAULTS = (
-    Fault(
-        "every access reaches the device",
-        "one_word",
-        "? StAccess : StAnswer",
-        "? StAccess : StAccess",
-    ),
-    Fault(
-        "the wrong word's address",
-        "right_address",
-        "addr_d = addr_i + AddrBits'(4 * lane)",
-        "addr_d = addr_i",
-    ),
-    Fault(
-        "the first word's data",
-        "right_data",
-        "data_d = wdata_i[32*lane+:32]",
-        "data_d = wdata_i[31:0]",
-    ),
-    Fault("errors pass for right", "right_answer", "error_i ? RespSlave : RespOkay", "RespOkay"),
-    Fault("a failed read shows data", "right_answer", "we_q || error_i ? '0", "we_q ? '0"),
-    Fault("an answer in the first lane", "right_answer", "(data_q) << (32 * lane_q)", "(data_q)"),
-    Fault(
-        "two words look right",
-        "two_words_fail",
-        "resp_d = RespSlave;\n        if",
-        "resp_d = RespOkay;\n        if",
-    ),
-    Fault(
-        "a request is taken early",
-        "one_at_a_time",
-        "assign ready_o  = state_q == StIdle",
-        "assign ready_o  = state_q != StAccess",
-    ),
-    Fault(
-        "an answer too many",
-        "answered",
-        "assign rvalid_o = state_q == StAnswer",
-        "assign rvalid_o = state_q == StAnswer || (access_o && done_i)",
-    ),
-)
-"""What is planted in the part that the adapters to APB, OBI and Wishbone share."""
-
-BUS_TO_APB = Proof(
-    "bus_to_apb",
-    (
-        *ACCESS_FAULTS,
-        Fault(
-            "no setup cycle",
-            "setup_first",
-            "assign m_apb_penable_o = enable_q",
-            "assign m_apb_penable_o = access",
-        ),
-        Fault(
-            "done in the setup cycle",
-            "holds",
-            "done            = enable_q && m",
-            "done            = m",
-        ),
-        Fault(
-            "selected in the cycle of the answer",
-            "only_pending",
-            "assign m_apb_psel_o    = access",
-            "assign m_apb_psel_o    = access || rvalid_o",
-        ),
-        Fault(
-            "the enable stays", "setup_first", "enable_q <= access && !done", "enable_q <= access"
-        ),
-        Fault("reads have strobes", "reads_strobe_nothing", "we ? be : '0", "be"),
-        Fault(
-            "a ready that waits ends the access",
-            "selected",
-            "done            = enable_q && m_apb_pready_i",
-            "done            = enable_q",
-        ),
-        Fault(
-            "data change in a transfer",
-            "holds",
-            "assign m_apb_pwrite_o  = we;",
-            "assign m_apb_pwrite_o  = we && enable_q;",
-        ),
-    ),
-    parts=("word_access",),
-    others=("register_access",),
-)
-
-BUS_TO_OBI = Proof(
-    "bus_to_obi",
-    (
-        *ACCESS_FAULTS,
-        Fault(
-            "asked again after the grant",
-            "asked_until_granted",
-            "assign m_obi_req_o = access && !granted_q",
-            "assign m_obi_req_o = access",
-        ),
-        Fault(
-            "a grant counts as the answer",
-            "answered",
-            "done        = granted_q && m_obi_rvalid_i",
-            "done        = granted_q",
-        ),
-        Fault(
-            "asked in the cycle of the answer",
-            "only_pending",
-            "assign m_obi_req_o = access && !granted_q",
-            "assign m_obi_req_o = (access || rvalid_o) && !granted_q",
-        ),
-        Fault(
-            "the request drops while it waits",
-            "holds",
-            "granted_q ? !done : m_obi_req_o && m_obi_gnt_i",
-            "granted_q ? !done : m_obi_req_o",
-        ),
-        Fault(
-            "reads write", "right_address", "assign m_obi_we_o  = we", "assign m_obi_we_o  = 1'b1"
-        ),
-    ),
-    parts=("word_access",),
-    others=("register_access",),
-)
-
-BUS_TO_WISHBONE = Proof(
-    "bus_to_wishbone",
-    (
-        *ACCESS_FAULTS,
-        Fault(
-            "the cycle stays open",
-            "cycle_until_answer",
-            "assign m_wb_cyc_o = access",
-            "assign m_wb_cyc_o = access || rvalid_o",
-        ),
-        Fault(
-            "the strobe waits for the acknowledge",
-            "one_access",
-            "assign m_wb_stb_o = access",
-            "assign m_wb_stb_o = access && !m_wb_ack_i",
-        ),
-        Fault(
-            "a failure does not end the cycle",
-            "only_pending",
-            "m_wb_ack_i || m_wb_err_i",
-            "m_wb_ack_i",
-        ),
-        Fault(
-            "selects change",
-            "holds",
-            "assign m_wb_sel_o = be",
-            "assign m_wb_sel_o = m_wb_ack_i ? '1 : be",
-        ),
-        Fault("all selects", "right_data", "assign m_wb_sel_o = be", "assign m_wb_sel_o = '1"),
-        Fault(
-            "an old acknowledge counts",
-            "cycle_until_answer",
-            "assign done       = ",
-            "logic old_q;\n  always_ff @(posedge clk_i) old_q <= m_wb_ack_i;\n  assign done       = old_q || ",
-        ),
-    ),
-    parts=("word_access",),
-    others=("register_access",),
-)
-
-BUS_TO_AXIL = Proof(
-    "bus_to_axil",
-    (
-        Fault(
-            "every access reaches the device",
-            "one_word",
-            "? StSend : StAnswer",
-            "? StSend : StSend",
-        ),
-        Fault(
-            "the wrong word's address", "right_address", "addr_i + AddrBits'(4 * lane)", "addr_i"
-        ),
-        Fault("the first word's data", "right_data", "wdata_i[32*lane+:32]", "wdata_i[31:0]"),
-        Fault("errors pass for right", "right_answer", "we_q ? m_axil_bresp_i :", "we_q ? 2'b00 :"),
-        Fault("an answer in the first lane", "right_answer", "<< (32 * lane_q)", "<< 0"),
-        Fault(
-            "two words look right",
-            "two_words_fail",
-            "resp_d         = RespSlave",
-            "resp_d         = RespOkay",
-        ),
-        Fault(
-            "a request is taken early",
-            "one_at_a_time",
-            "assign ready_o  = state_q == StIdle",
-            "assign ready_o  = state_q != StSend",
-        ),
-        Fault(
-            "answered when handed over",
-            "answered",
-            "!data_left_d) state_d = StWait",
-            "!data_left_d) state_d = StAnswer",
-        ),
-        Fault(
-            "data twice",
-            "handed_over_once",
-            "if (m_axil_wready_i) data_left_d = 1'b0",
-            "if (m_axil_wready_i && !address_left_d) data_left_d = 1'b0",
-        ),
-        Fault(
-            "the address waits for the data",
-            "aw_holds",
-            "StSend && we_q && address_left_q",
-            "StSend && we_q && address_left_q && m_axil_wready_i",
-        ),
-        Fault(
-            "data withdrawn",
-            "w_holds",
-            "state_q == StSend && data_left_q",
-            "state_q == StSend && data_left_q && !m_axil_awready_i",
-        ),
-        Fault(
-            "a read's address withdrawn",
-            "ar_holds",
-            "!we_q && address_left_q",
-            "!we_q && address_left_q && !m_axil_rvalid_i",
-        ),
-        Fault(
-            "an answer before the access",
-            "answer_after_access",
-            "m_axil_bready_o  = state_q == StWait && we_q",
-            "m_axil_bready_o  = state_q != StIdle && we_q",
-        ),
-        Fault(
-            "a write reads, too",
-            "one_direction",
-            "m_axil_rready_o  = state_q == StWait && !we_q",
-            "m_axil_rready_o  = state_q == StWait",
-        ),
-        Fault(
-            "sent without a word",
-            "goes_on",
-            "m_axil_rready_o  = state_q == StWait && !we_q",
-            "m_axil_rready_o  = state_q == StWait && !we_q && m_axil_rvalid_i",
-        ),
-        Fault(
-            "a second answer",
-            "only_pending",
-            "if (we_q ? m_axil_bvalid_i : m_axil_rvalid_i) state_d = StAnswer",
-            "if (we_q ? m_axil_bvalid_i : m_axil_rvalid_i) state_d = resp_q == RespSlave ? StWait : StAnswer",
-        ),
-    ),
-    parts=("rest_clock",),
-    others=("register_access",),
-)
-
+SERIAL = ("word_access",)
+"""Where the faults are that the adapters share which make one access at a time."""
 PROOFS = (
-    ARBITER,
-    FIREWALL,
-    DEMUX,
-    MERGE,
-    VIEW,
-    BUS_TO_APB,
-    BUS_TO_AXIL,
-    BUS_TO_OBI,
-    BUS_TO_WISHBONE,
+    Proof("arbiter"),
+    Proof("firewall"),
+    Proof("demux"),
+    Proof("merge", parts=("arbiter", "fifo"), others=("watched_order",)),
+    Proof("view"),
+    Proof("bus_to_apb", parts=SERIAL, others=("register_access",), shared=SERIAL),
+    Proof("bus_to_axil", parts=("rest_clock",), others=("register_access",)),
+    Proof("bus_to_obi", parts=SERIAL, others=("register_access",), shared=SERIAL),
+    Proof("bus_to_wishbone", parts=SERIAL, others=("register_access",), shared=SERIAL),
+    Proof("obi_to_bus", parts=("fifo",), others=("watched_order",)),
+    *(
+        Proof(
+            "wishbone_to_bus",
+            parts=("fifo",),
+            parameters=(("Pipelined", pipelined),),
+            others=("watched_order",),
+            shared=("wishbone_to_bus",),
+        )
+        for pipelined in (0, 1)
+    ),
+    Proof("axil_to_bus", parts=("fifo",), depth=12),
+    Proof("axi_to_bus", parts=("rest_clock", "fifo", "axi_burst"), depth=12),
+    Proof("fifo"),
+    Proof("async_fifo", several_clocks=True, models=("synchroniser",)),
+    Proof("bus_crossing", parts=("async_fifo",), several_clocks=True, models=("synchroniser",)),
 )

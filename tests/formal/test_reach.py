@@ -39,7 +39,7 @@ def found_at(name: str) -> str:
 def decide_one(
     soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[str], str]
 ) -> Verdict:
-    """Return what comes out for a device if the generated chip, or its specification, is changed."""
+    """Return what comes out for a device if the generated chip is changed."""
     chip = plan_proof(soc)
     files = write_chip(chip, folder)
     index = next(master.index for master in chip.masters if master.name == name)

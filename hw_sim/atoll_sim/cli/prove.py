@@ -8,7 +8,7 @@ import typer
 import atoll
 from atoll.api.proofs import SECONDS, DeviceProof, Granted
 from atoll.cli.options import JsonOption, SetOption, SocArgument
-from atoll.cli.output import log, log_room
+from atoll.cli.output import log
 from atoll.cli.tables import room
 from atoll.cli.working import show_work
 from atoll.diagnostics.columns import wrap
@@ -60,6 +60,6 @@ def _outcome(device: DeviceProof) -> str:
         return "not decided in time; --seconds gives it more"
     verb = "writes" if access.write else "reads"
     return (
-        f"REFUTED: it {verb} {access.size} bytes from {access.address:#x} on, in cycle {access.cycle} "
-        f"after reset, and it does not hold that it {access.rule}; by the description it may touch"
+        f"REFUTED: it {verb} {access.size} bytes from {access.address:#x} on, in cycle "
+        f"{access.cycle} after reset, and it is not so that it {access.rule}; it may touch"
     )

@@ -42,6 +42,7 @@
   `ATOLL_ASSERT_HELD_AT(__name, clk_i, rst_ni, __when, __holds, __payload)
 
 // A proof knows no X.
+`define ATOLL_ASSERT_KNOWN_AT(__name, __clk, __rst_n, __outputs)
 `define ATOLL_ASSERT_KNOWN(__name, __outputs)
 
 `define ATOLL_ASSERT_INIT(__name, __condition) \

@@ -40,6 +40,7 @@ class Design:
         top: Its module; inputs of it are free in each cycle.
         sources: Files in SystemVerilog, packages first.
         includes: Folders of what they include.
+        parameters: Of this module, by name.
         several_clocks: It has more than one clock. Each is an input whose edges come in any
             pattern, and a cycle is a step in which any of them may have one.
         reset: An input that is low before the first cycle and high from then on; if "", none is.
@@ -49,6 +50,7 @@ class Design:
     top: str
     sources: tuple[Path, ...]
     includes: tuple[Path, ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
     several_clocks: bool = False
     reset: str = ""
     own: bool = True
@@ -151,9 +153,11 @@ def decide(design: Design, *, depth: int | None = None, seconds: int = SECONDS) 
 
 
 def _elaborate(design: Design, tools: Tools) -> None:
+    folders = (*((MACROS,) if design.own else ()), *design.includes)
     read = (
-        *(f'-I "{path}"' for path in (*((MACROS,) if design.own else ()), *design.includes)),
-        *_quoted(design.sources),
+        *(f'-I "{path.resolve()}"' for path in folders),
+        *(f"-G {name}={value}" for name, value in design.parameters),
+        *(f'"{path.resolve()}"' for path in design.sources),
     )
     (tools.folder / "sources.f").write_text("\n".join(read))
     clocks = "several" if design.several_clocks else "one"
@@ -164,10 +168,6 @@ def _elaborate(design: Design, tools: Tools) -> None:
         said = [line for line in done.stdout.splitlines() if "error" in line.lower()]
         said += done.stderr.splitlines()
         raise failure(("pyosys",), f"the model of '{design.top}'", done.returncode, said)
-
-
-def _quoted(paths: Sequence[Path]) -> list[str]:
-    return [f'"{path.resolve()}"' for path in paths]
 
 
 def _properties(folder: Path) -> list[list[str]]:

@@ -206,7 +206,7 @@ def reach_of(soc: ResolvedSoc, index: int, name: str) -> Reach:
 
 
 def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Grant]:
-    """Yield what a device may touch, where it sees it: pools by their reach, a core's own regions."""
+    """Yield what a device may touch: pools by their reach, a core also its own regions."""
     if isinstance(device, Engine) and device.spec.fed:
         return
     reach = {pool.name: pool.reach[device.name] for pool in soc.pools}
