@@ -161,8 +161,8 @@ def _elaborate(design: Design, tools: Tools) -> None:
     )
     (tools.folder / "sources.f").write_text("\n".join(read))
     clocks = "several" if design.several_clocks else "one"
-    command = (sys.executable, "-m", "atoll_sim.formal.elaborate", design.top, clocks)
-    command += (design.reset,) if design.reset else ()
+    reset = (design.reset,) if design.reset else ()
+    command = (sys.executable, "-m", "atoll_sim.formal.elaborate", design.top, clocks, *reset)
     done = tools.run(command)
     if done.returncode:
         said = [line for line in done.stdout.splitlines() if "error" in line.lower()]
