@@ -45,11 +45,11 @@ def prove(
 
 def _show(device: DeviceProof) -> None:
     """Print what came out for a device."""
-    grants = ", ".join(_said(each) for each in device.grants) or "nothing"
+    grants = ", ".join(_grant_text(each) for each in device.grants) or "nothing"
     print(wrap(f"{device.name}: {_outcome(device)}: {grants}", room()), flush=True)
 
 
-def _said(each: Granted) -> str:
+def _grant_text(each: Granted) -> str:
     return f"{each.name} {'rw' if each.write else 'ro'} at {each.first:#x}-{each.last:#x}"
 
 

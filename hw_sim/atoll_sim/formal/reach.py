@@ -134,7 +134,7 @@ def write_chip(chip: Chip, folder: Path) -> tuple[Path, ...]:
     made = {name: text for name, text in generate(chip).items() if name.endswith(".sv")}
     for name, text in made.items():
         (folder / name).write_text(text)
-    return in_order(made, _shipped(), folder)
+    return in_order(made, _shipped_sources(), folder)
 
 
 def design_of(
@@ -156,12 +156,12 @@ def _proof(chip: Chip, reach: Reach, verdict: Verdict) -> DeviceProof:
             for grant in reach.grants
         ),
         proven=verdict.proven if verdict.decided else None,
-        broken=_broken(chip, reach.name, verdict),
+        broken=_broken_access(chip, reach.name, verdict),
         seconds=verdict.seconds,
     )
 
 
-def _broken(chip: Chip, device: str, verdict: Verdict) -> BrokenAccess | None:
+def _broken_access(chip: Chip, device: str, verdict: Verdict) -> BrokenAccess | None:
     if verdict.cycle is None:
         return None
     beat, taking_part, write = (
@@ -192,7 +192,7 @@ def specify(chip: Chip, reach: Reach, wrong: Windows | None = None) -> str:
     )
 
 
-def _shipped() -> tuple[Path, ...]:
+def _shipped_sources() -> tuple[Path, ...]:
     stand_ins = sorted(STAND_INS.glob("*.sv"))
     left_out = {f"{name}.sv" for name in BENCH_SOURCES} | {path.name for path in stand_ins}
     names = [f"{name}.sv" for name in (*BUS_SOURCES, "atoll_view", "atoll_mailbox")]
