@@ -11,7 +11,7 @@ TOOLS  := board bsp image sim
 # Commands and simulators that tests start load our modules from bytecode, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test test-all bench synth lint lint-python format schemas docs clean
+.PHONY: demo quick test test-all bench synth formal lint lint-python format schemas docs clean
 
 demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
@@ -40,8 +40,11 @@ bench: $(DEV)
 synth: $(DEV)
 	nice $(BIN)/python -m benchmarks.synthesis --write
 
+formal: $(DEV)
+	$(BIN)/python -m benchmarks.formal $(MODULES)
+
 lint: lint-python
-	$(BIN)/python -m atoll_sim.build.lint tests/benches/rtl
+	$(BIN)/python -m atoll_sim.build.lint tests/benches/rtl tests/formal/rtl
 
 lint-python: $(DEV)
 	$(BIN)/ruff format --check .

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from atoll.api.operators import Operators, operators
     from atoll.api.passes import Passes, PassResult, passes, run_passes
     from atoll.api.plans import InstancePlan, PlacedBuffer, PoolUse, plan_instance
+    from atoll.api.proofs import BrokenAccess, DeviceProof, Granted, ReachProof, prove
     from atoll.api.reports import Report, make_report
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
@@ -84,6 +85,7 @@ else:
             "BenchRun": "atoll.api.bench",
             "BenchTestResult": "atoll.api.bench",
             "BoardPackage": "atoll.api.boards",
+            "BrokenAccess": "atoll.api.proofs",
             "Build": "atoll.api.builds",
             "Change": "atoll.api.differences",
             "ClassCycles": "atoll.api.core_calibration",
@@ -93,6 +95,7 @@ else:
             "CoreCheck": "atoll.api.kits",
             "CoreTrial": "atoll.api.kits",
             "DescriptionError": "atoll.diagnostics.errors",
+            "DeviceProof": "atoll.api.proofs",
             "Diagnosis": "atoll.api.doctor",
             "Diff": "atoll.api.differences",
             "Estimate": "atoll.api.estimates",
@@ -100,6 +103,7 @@ else:
             "ExportedRtl": "atoll.api.exported_rtl",
             "Fault": "atoll.diagnostics.errors",
             "FeatureCoverage": "atoll.api.kits",
+            "Granted": "atoll.api.proofs",
             "Graph": "atoll.ir.graph",
             "ImageCheck": "atoll.api.images",
             "ImageRun": "atoll.api.image_runs",
@@ -129,6 +133,7 @@ else:
             "Port": "atoll.api.interface",
             "ProvidedPool": "atoll.api.interface",
             "Quantization": "atoll.ir.graph",
+            "ReachProof": "atoll.api.proofs",
             "Report": "atoll.api.reports",
             "Residual": "atoll.api.core_calibration",
             "Requests": "atoll.api.requests",
@@ -172,6 +177,7 @@ else:
             "operators": "atoll.api.operators",
             "passes": "atoll.api.passes",
             "plan_instance": "atoll.api.plans",
+            "prove": "atoll.api.proofs",
             "run": "atoll.api.simulation",
             "run_bench": "atoll.api.bench",
             "run_image": "atoll.api.image_runs",
@@ -194,6 +200,7 @@ __all__ = [
     "BenchRun",
     "BenchTestResult",
     "BoardPackage",
+    "BrokenAccess",
     "Build",
     "Change",
     "ClassCycles",
@@ -203,6 +210,7 @@ __all__ = [
     "CoreCheck",
     "CoreTrial",
     "DescriptionError",
+    "DeviceProof",
     "Diagnosis",
     "Diff",
     "Estimate",
@@ -210,6 +218,7 @@ __all__ = [
     "ExportedRtl",
     "Fault",
     "FeatureCoverage",
+    "Granted",
     "Graph",
     "ImageCheck",
     "ImageRun",
@@ -239,6 +248,7 @@ __all__ = [
     "Port",
     "ProvidedPool",
     "Quantization",
+    "ReachProof",
     "Report",
     "Requests",
     "Residual",
@@ -282,6 +292,7 @@ __all__ = [
     "operators",
     "passes",
     "plan_instance",
+    "prove",
     "run",
     "run_bench",
     "run_image",

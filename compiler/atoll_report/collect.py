@@ -19,7 +19,7 @@ NOTHING: Documents = {
     **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run", "image"), ()),
     "validate": None,
     "tried": (),
-    **dict.fromkeys(("diff", "sweep", "before"), None),
+    **dict.fromkeys(("diff", "sweep", "prove", "before"), None),
 }
 """A report that knows nothing."""
 
@@ -54,7 +54,7 @@ def _name(document: Documents) -> object:
 
 
 def _chips(documents: Documents) -> Iterator[str]:
-    found = [*filter(None, map(documents.get, ("chip", "check")))]
+    found = [*filter(None, map(documents.get, ("chip", "check", "prove")))]
     found += [each for key in _OF_NETWORKS for each in documents.get(key, ())]
     found += [each for each in documents.get("image", ()) if "soc" in each]
     for campaigns in ("networks", "faults", "caches"):
@@ -164,6 +164,11 @@ def _(subject: atoll.Run) -> dict[str, Any]:
 @_documents.register
 def _(subject: atoll.Validation) -> dict[str, Any]:
     return {"validate": subject.to_json()}
+
+
+@_documents.register
+def _(subject: atoll.ReachProof) -> dict[str, Any]:
+    return {"prove": subject.to_json()}
 
 
 @_documents.register

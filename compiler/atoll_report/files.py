@@ -18,7 +18,10 @@ from atoll.report.output_schemas import OUTPUTS, REPORT
 from atoll_report.refusals import not_json, not_shown, not_text
 from atoll_report.shapes import fits
 
-READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff", "check-image", "sweep")
+READ = (
+    *("run", "plan", "estimate", "explain", "check", "validate", "diff", "check-image", "sweep"),
+    "prove",
+)
 """The commands whose output a report shows."""
 
 PLAIN, PACKED = "application/json", "application/json+gzip"

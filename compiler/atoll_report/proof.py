@@ -44,6 +44,8 @@ def verdict(documents: Node) -> Verdict:
         return Verdict("bad", f"{count_text(findings, 'finding')}: see Proof")
     if validation and not validation["passed"]:
         return Verdict("bad", "planted faults were not detected: see Proof")
+    if documents["prove"] and not documents["prove"]["passed"]:
+        return Verdict("bad", "who reaches what is not as described, or not proven: see Proof")
     if wrong := sum(len(each["disagreements"]) for each in documents["image"]):
         return Verdict("bad", f"{count_text(wrong, 'disagreement')} of the image: see Image")
     if not documents["run"]:
@@ -58,6 +60,7 @@ def content(documents: Node) -> Mapping[str, object]:
     return {
         "unproven": [
             *(*_of_runs(documents), *_of_faults(documents), *_of_check(documents)),
+            *_of_proofs(documents),
             *_of_images(documents),
         ],
         "assumed": list(_assumptions(documents)),
@@ -134,6 +137,19 @@ def _of_faults(documents: Node) -> Iterator[Doubt]:
         for mutant in network["mutants"]:
             if not mutant["caught"] and not mutant["equivalent"]:
                 yield Doubt(network["model"].raw, f"Not detected: {mutant['fault']}.")
+
+
+def _of_proofs(documents: Node) -> Iterator[Doubt]:
+    if not documents["prove"].known:
+        words = "Who reaches what was seen in simulation at most: no formal proof is here."
+        yield Doubt("chip", words, "atoll prove SOC --json > FILE")
+        return
+    for device in documents["prove"]["devices"]:
+        if not device["proven"]:
+            how = "refuted" if device["proven"].known else "not decided in time"
+            yield Doubt(
+                device["device"].raw, f"That it reaches what it may, and no more, was {how}."
+            )
 
 
 def _of_check(documents: Node) -> Iterator[Doubt]:

@@ -93,15 +93,19 @@ async def carries_narrow_transfers(dut: Any, size: int) -> None:
             (RAM - 16, 64, False, AxiResp.DECERR),
             (RAM + SIZE, 4, False, AxiResp.DECERR),
             (0x9000_0000, 64, True, AxiResp.DECERR),
-            (ROM + 64, 64, True, AxiResp.SLVERR),
-            (ROM + 64, 64, False, AxiResp.OKAY),
+            (ROM + EDGE, 64, True, AxiResp.SLVERR),
+            (ROM + EDGE - 16, 64, True, AxiResp.DECERR),
+            (ROM + EDGE, 64, False, AxiResp.OKAY),
         ],
     )
 )
 async def tells_errors_apart(
     dut: Any, address: int, size: int, write: bool, response: AxiResp
 ) -> None:
-    """Beyond reach is a decode error, refused by a memory a slave error; then all is well."""
+    """Beyond reach is a decode error, which is worse than a slave error: refused by a memory.
+
+    Then all is well.
+    """
     master = await start(dut)
     if write:
         assert (await master.write(address, bytes(size), awid=0)).resp == response

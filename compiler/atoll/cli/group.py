@@ -52,6 +52,7 @@ _ORDER = (
         "simulate",
         "run-image",
         "validate",
+        "prove",
         "export-rtl",
     ),
     *("report", "serve", "core", "accelerator", "lsp", "schema", "doctor"),

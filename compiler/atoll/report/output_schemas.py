@@ -290,6 +290,34 @@ EXPORT_RTL = object_of(
     clocks=mapping_of(COUNT),
     networks=each(TEXT),
 )
+PROOF = object_of(
+    soc=TEXT,
+    passed=FLAG,
+    devices=each(
+        object_of(
+            device=TEXT,
+            proven=maybe(FLAG),
+            processor_seconds=SECONDS,
+            grants=each(
+                object_of(
+                    name=TEXT,
+                    first_address=COUNT,
+                    last_address=COUNT,
+                    access=choice("ro", "rw"),
+                )
+            ),
+            broken=maybe(
+                object_of(
+                    rule=TEXT,
+                    first_address=COUNT,
+                    size_bytes=COUNT,
+                    access=choice("read", "write"),
+                    cycle=COUNT,
+                )
+            ),
+        )
+    ),
+)
 DOCTOR = object_of(
     ok=FLAG,
     checks=each(object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG)),
@@ -446,6 +474,7 @@ _DOCUMENTS: Mapping[str, Shape] = {
     "tried": each(_TRIED),
     "diff": maybe(DIFF),
     "sweep": maybe(SWEEP),
+    "prove": maybe(PROOF),
 }
 REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
 """What a report has; what it knows nothing of is null, or a list without an item."""
@@ -470,6 +499,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         SIMULATE,
     ),
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
+    "prove": ("who reaches what, and whether that is proven", PROOF),
     "export-rtl": ("the RTL of a chip that was written for other tools", EXPORT_RTL),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",

@@ -218,6 +218,8 @@ class Chip:
             of the console's registers.
         bench: for a user's bench: the top level has ports through which it holds up requests, and
             hears of findings.
+        proven: for a proof of who reaches what: in the place of each device stands whatever asks
+            for anything; exported, too.
     """
 
     soc: ResolvedSoc
@@ -235,6 +237,7 @@ class Chip:
     faults: bool = False
     exported: bool = False
     bench: bool = False
+    proven: bool = False
 
     @property
     def watched(self) -> bool:

@@ -91,8 +91,8 @@ module atoll_async_fifo #(
     .level_o   (popped_seen)
   );
 
-  `ATOLL_ASSERT_AT(KnownFull, push_clk_i, push_rst_ni, !$isunknown(full_o))
-  `ATOLL_ASSERT_AT(KnownValid, pop_clk_i, pop_rst_ni, !$isunknown(valid_o))
+  `ATOLL_ASSERT_KNOWN_AT(KnownFull, push_clk_i, push_rst_ni, full_o)
+  `ATOLL_ASSERT_KNOWN_AT(KnownValid, pop_clk_i, pop_rst_ni, valid_o)
   `ATOLL_ASSERT_IF_AT(NeverOverflows, push_clk_i, push_rst_ni, push_i, !full_o)
   `ATOLL_ASSERT_IF_AT(NeverUnderflows, pop_clk_i, pop_rst_ni, pop_i, valid_o)
   `ATOLL_ASSERT_AT(OneBitPerPush, push_clk_i, push_rst_ni, $onehot0(pushed_gray ^ gray(pushed_q)))

@@ -199,7 +199,7 @@ module atoll_axi_to_bus
   assign s_axi_rresp_o  = offered.resp;
   assign s_axi_rlast_o  = offered.last;
 
-  assign worst = resp_i == RespOkay ? worst_q : resp_i;
+  assign worst = resp_i > worst_q ? resp_i : worst_q;
 
   atoll_fifo #(
     .Width(2),

@@ -86,8 +86,8 @@ module atoll_bus_crossing #(
     .data_o     (mst_answer_o)
   );
 
-  `ATOLL_ASSERT_AT(KnownMasterSide, mst_clk_i, mst_rst_ni, !$isunknown({mst_ready_o, mst_rvalid_o}))
-  `ATOLL_ASSERT_AT(KnownBusSide, bus_clk_i, bus_rst_ni, !$isunknown(bus_valid_o))
+  `ATOLL_ASSERT_KNOWN_AT(KnownMasterSide, mst_clk_i, mst_rst_ni, {mst_ready_o, mst_rvalid_o})
+  `ATOLL_ASSERT_KNOWN_AT(KnownBusSide, bus_clk_i, bus_rst_ni, bus_valid_o)
   `ATOLL_ASSERT_IF_AT(RequestsHaveAPlace, mst_clk_i, mst_rst_ni, taken, !requests_full)
   `ATOLL_ASSERT_IF_AT(AnswersHaveAPlace, bus_clk_i, bus_rst_ni, bus_rvalid_i, !answers_full)
   `ATOLL_ASSERT_IF_AT(NeverUnaskedAnswer, mst_clk_i, mst_rst_ni, mst_rvalid_o, awaited_q != '0)

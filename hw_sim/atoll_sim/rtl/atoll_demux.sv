@@ -107,9 +107,10 @@ module atoll_demux
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, tgt_valid_o})
   `ATOLL_ASSERT_IF(OnlyKnownTargets, mst_valid_i, $onehot(hit))
-  `ATOLL_ASSERT_IF(OnlyOneAnswer, answers != '0, $onehot(answers))
+  `ATOLL_ASSERT_IF(OnlyTheAskedAnswers, answers != '0, answers == last_q)
   `ATOLL_ASSERT_IF(NeverAskedAgain, mst_valid_i, (tgt_valid_o & dead_q) == '0)
   `ATOLL_ASSERT_NEXT(OnlyGivenUpForSilence, dead_q == '0 && waited_q == '0, dead_q == '0)
   `ATOLL_ASSERT_IF(NeverUnaskedAnswer, mst_rvalid_o, outstanding_q != '0)
+  `ATOLL_ASSERT_IF(CountFits, taken, outstanding_q != '1)
 
 endmodule

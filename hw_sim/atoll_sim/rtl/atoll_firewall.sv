@@ -140,5 +140,6 @@ module atoll_firewall
   `ATOLL_ASSERT_NEXT(FailureIsKept, failed, violated_o)
   `ATOLL_ASSERT(NeverTwoAnswers, !(deny_q && bus_rvalid_i))
   `ATOLL_ASSERT_IF(NeverUnaskedAnswer, bus_rvalid_i, busy)
+  `ATOLL_ASSERT_IF(CountFits, asked, outstanding_q != '1)
 
 endmodule

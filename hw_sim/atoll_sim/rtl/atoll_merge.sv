@@ -96,6 +96,7 @@ module atoll_merge
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, mst_ready_o, mst_rvalid_o})
   `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
   `ATOLL_ASSERT_IF(OneOwner, rvalid_i, $onehot(mst_rvalid_o))
+  `ATOLL_ASSERT_IF(NeverWithdrawn, held_q != '0, (held_q & ~mst_valid_i) == '0)
   `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
 
 endmodule

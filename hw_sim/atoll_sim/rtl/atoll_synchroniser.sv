@@ -38,7 +38,7 @@ module atoll_synchroniser #(
     end
   end
 
-  `ATOLL_ASSERT_AT(KnownLevels, src_clk_i, src_rst_ni, !$isunknown(level_i))
-  `ATOLL_ASSERT_AT(KnownControl, dst_clk_i, dst_rst_ni, !$isunknown(level_o))
+  `ATOLL_ASSERT_KNOWN_AT(KnownLevels, src_clk_i, src_rst_ni, level_i)
+  `ATOLL_ASSERT_KNOWN_AT(KnownControl, dst_clk_i, dst_rst_ni, level_o)
 
 endmodule

@@ -45,12 +45,12 @@ module atoll_axi_bench
   input  logic                  s_axi_rready
 );
 
-  // A ram of which the first and last 64 bytes cannot be reached, and a rom.
+  // A ram of which the first and last 64 bytes cannot be reached, and a rom without its first 64.
   localparam logic [31:0] RAM = 32'h2000_0000;
   localparam logic [31:0] ROM = 32'h0000_0000;
   localparam int unsigned SIZE = 16384;
   localparam window_t RamWindow = {RAM + 32'd64, RAM + SIZE - 32'd65};
-  localparam window_t RomWindow = {ROM, ROM + SIZE - 32'd1};
+  localparam window_t RomWindow = {ROM + 32'd64, ROM + SIZE - 32'd1};
 
   logic valid, ready, we, rvalid, bus_valid, bus_ready, bus_rvalid;
   logic [31:0] addr;
@@ -146,7 +146,7 @@ module atoll_axi_bench
   ) u_demux (
     .clk_i,
     .rst_ni,
-    .targets_i   ({RomWindow, {RAM, RAM + SIZE - 32'd1}}),
+    .targets_i   ({{ROM, ROM + SIZE - 32'd1}, {RAM, RAM + SIZE - 32'd1}}),
     .mst_valid_i (bus_valid),
     .mst_ready_o (bus_ready),
     .mst_addr_i  (addr),

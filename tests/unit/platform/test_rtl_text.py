@@ -10,7 +10,13 @@ import pytest
 from atoll_sim.chip.sources import FOLDERS, RTL
 
 TESTS = Path(__file__).parents[2]
-WRITTEN = (*FOLDERS, RTL.with_name("chip") / "templates", TESTS / "benches/rtl", TESTS / "rtl/data")
+WRITTEN = (
+    *FOLDERS,
+    RTL.with_name("chip") / "templates",
+    TESTS / "benches/rtl",
+    TESTS / "rtl/data",
+    TESTS / "formal/rtl",
+)
 COLUMNS = 120
 
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who reaches what on a chip is proven, and no wrong interconnect is."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from atoll.cli.app import app
+from atoll.diagnostics.errors import UsageError
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim.formal import reach
+from atoll_sim.formal.prove import Verdict, decide
+from atoll_sim.formal.reach import design_of, plan_proof, prove_all, reach_of, write_chip
+
+ROOT = Path(__file__).parents[2]
+CHIPS = [
+    *sorted(path.stem for path in (ROOT / "socs").glob("*.yaml")),
+    *sorted(f"tests/data/chips/{path.name}" for path in (ROOT / "tests/data/chips").glob("*.yaml")),
+]
+ALL = (0, 0xFFFFFFFF)
+NONE = (1, 0)
+ONLY, WHOLE, READS = (
+    "reaches_only_what_it_may",
+    "reaches_all_that_it_may",
+    "reads_only_what_it_may",
+)
+
+
+def found_at(name: str) -> str:
+    """Return a chip that ships, or the path of another."""
+    return str(ROOT / name) if name.endswith(".yaml") else name
+
+
+def decide_one(
+    soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[str], str]
+) -> Verdict:
+    """Return what comes out for a device if the generated chip is changed."""
+    chip = plan_proof(soc)
+    files = write_chip(chip, folder)
+    index = next(master.index for master in chip.masters if master.name == name)
+    design = design_of(chip, reach_of(soc, index, name), folder, files)
+    for stem, edit in change.items():
+        path = folder / f"atoll_{stem}.sv"
+        changed = edit(path.read_text())
+        assert changed != path.read_text()
+        path.write_text(changed)
+    return decide(design)
+
+
+def swap_in(port: str, device: str) -> Callable[[str], str]:
+    """Return what exchanges the first two targets of a demultiplexer at one of its ports."""
+    pattern = re.compile(
+        rf"(u_{device}_demux \(.*?\.{port} *\(\{{\n)([^\n]*),\n([^\n,]*)(,?\n)", re.S
+    )
+    return lambda text: pattern.sub(r"\1\3,\n\2\4", text, count=1)
+
+
+def test_a_chip_is_proven_and_printed() -> None:
+    shown = CliRunner().invoke(app, ["prove", "litex", "--json"])
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.stdout)
+    (cpu,) = found["devices"]
+    assert found["passed"]
+    assert cpu["proven"]
+    grants = {each["name"]: each for each in cpu["grants"]}
+    constants = next(pool for pool in load_soc("litex").pools if pool.holds_constants)
+    assert grants[constants.name]["first_address"] == constants.region.origin
+    assert grants[constants.name]["last_address"] == constants.region.end - 1
+    writes = constants.reach["cpu"] is Access.WRITE
+    assert grants[constants.name]["access"] == ("rw" if writes else "ro")
+
+
+def test_a_window_too_large_is_refuted_with_the_access(tmp_path: Path) -> None:
+    soc = load_soc("litex")
+    found = prove_all(soc, wrong={("dev_cpu_writable", 0): ALL})
+    (cpu,) = found.devices
+    assert not found.passed
+    assert cpu.proven is False
+    assert cpu.broken is not None
+    assert cpu.broken.rule == ONLY.replace("_", " ")
+    assert cpu.broken.write
+    last = cpu.broken.address + cpu.broken.size - 1
+    assert not any(
+        each.write and each.first <= cpu.broken.address and last <= each.last for each in cpu.grants
+    )
+
+
+def test_without_the_tools_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "available", lambda: False)
+    with pytest.raises(UsageError) as raised:
+        prove_all(load_soc("lagoon"))
+    assert "E252" in str(raised.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHIPS)
+def test_each_chip_is_proven(name: str) -> None:
+    found = prove_all(load_soc(found_at(name)))
+    assert {device.name: device.proven for device in found.devices} == {
+        device.name: True for device in found.devices
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHIPS)
+def test_wrong_windows_of_each_chip_are_refuted(name: str) -> None:
+    soc = load_soc(found_at(name))
+    host = f"dev_{soc.host}"
+    for strap, window, rule in (
+        (f"{host}_writable", ALL, ONLY),
+        (f"{host}_readable", NONE, WHOLE),
+        (f"{host}_targets", NONE, WHOLE),
+    ):
+        found = prove_all(soc, wrong={(strap, 0): window})
+        first = next(device for device in found.devices if device.name == soc.host)
+        assert first.broken is not None
+        assert first.broken.rule == rule.replace("_", " "), (name, strap)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHIPS)
+def test_wrong_wires_of_each_chip_are_refuted(name: str, tmp_path: Path) -> None:
+    soc = load_soc(found_at(name))
+    host = soc.host
+    around = re.compile(rf"(u_{host}_demux \(.*?\.mst_valid_i *\(dev_{host}_)bus_valid", re.S)
+    for edit, rule in (
+        (lambda text: around.sub(r"\1valid", text, count=1), ONLY),
+        (swap_in("tgt_valid_o", host), ONLY),
+        (swap_in("tgt_rdata_i", host), READS),
+    ):
+        verdict = decide_one(soc, host, tmp_path, chip=edit)
+        assert rule in verdict.refuted, (name, verdict)
