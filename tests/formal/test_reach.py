@@ -13,6 +13,7 @@ from atoll.cli.app import app
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.formal import reach
 from atoll_sim.formal.prove import Verdict, decide
 from atoll_sim.formal.reach import design_of, plan_proof, prove_all, reach_of, write_chip
@@ -116,7 +117,8 @@ def test_wrong_windows_of_each_chip_are_refuted(name: str) -> None:
         (f"{host}_readable", NONE, WHOLE),
         (f"{host}_targets", NONE, WHOLE),
     ):
-        found = prove_all(soc, wrong={(strap, 0): window})
+        used = next(n for n in range(99) if windows_of(soc)[strap, n] != NONE)
+        found = prove_all(soc, wrong={(strap, used): window})
         first = next(device for device in found.devices if device.name == soc.host)
         assert first.broken is not None
         assert first.broken.rule == rule.replace("_", " "), (name, strap)
