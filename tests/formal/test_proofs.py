@@ -9,8 +9,10 @@ import pytest
 from tests.formal.proofs import ASSERTED, PROOFS, Fault, Proof, broken_by, prove, refute
 
 from atoll_sim.chip.sources import RTL
+from atoll_sim.formal.prove import available
 
 DOCUMENT = Path(__file__).parents[2] / "docs/formal.md"
+needs_pyosys = pytest.mark.skipif(not available(), reason="pyosys is not installed")
 QUICK = "arbiter"
 """The module whose proof belongs to the gate."""
 MODULES = [
@@ -24,6 +26,7 @@ FAULTS = [
 ]
 
 
+@needs_pyosys
 @pytest.mark.parametrize("proof", MODULES)
 def test_a_module_is_proven(proof: Proof) -> None:
     verdict = prove(proof)
@@ -37,11 +40,13 @@ def test_a_module_is_proven(proof: Proof) -> None:
     )
 
 
+@needs_pyosys
 @pytest.mark.parametrize(("proof", "fault"), FAULTS)
 def test_a_planted_fault_is_refuted(proof: Proof, fault: Fault, tmp_path: Path) -> None:
     assert fault.breaks in broken_by(refute(proof, fault, tmp_path))
 
 
+@needs_pyosys
 def test_the_run_that_breaks_a_property_is_shown(tmp_path: Path) -> None:
     proof = next(proof for proof in PROOFS if proof.name == QUICK)
     fault = next(fault for fault in proof.faults if fault.breaks == "nobody_idle")

@@ -139,7 +139,7 @@ def decide(design: Design, *, depth: int | None = None, seconds: int = SECONDS) 
         if broken:
             inputs = _inputs((folder / "run.txt").read_text(), names["inputs"])
             limits = f"-F {int(broken[2]) + BEYOND} -T {BRIEFLY}"
-            also = _broken(tools, asserted, f"bmc3 {limits}")
+            also = _find_broken(tools, asserted, f"bmc3 {limits}")
             refuted = tuple(dict.fromkeys((asserted[int(broken[1])], *also)))
         return Verdict(
             properties=tuple(sorted(map(_label, _properties(folder)))),
@@ -180,7 +180,7 @@ def _label(path: Sequence[str]) -> str:
     return ".".join(part for part in parts if part != f"gen_{parts[-1]}")
 
 
-def _broken(tools: Tools, asserted: Sequence[str], engine: str) -> Iterator[str]:
+def _find_broken(tools: Tools, asserted: Sequence[str], engine: str) -> Iterator[str]:
     """Yield the properties that an engine breaks, each on its own: `bmc3 -a` crashes."""
     each = (f"&get; &cone -O {number} -R 1; &put; {engine}" for number in range(len(asserted)))
     said = _ask(tools, f"; echo {NEXT}; {LOAD}; ".join(each))

@@ -97,6 +97,7 @@ module atoll_merge
   `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
   `ATOLL_ASSERT_IF(OneOwner, rvalid_i, $onehot(mst_rvalid_o))
   `ATOLL_ASSERT_IF(NeverWithdrawn, held_q != '0, (held_q & ~mst_valid_i) == '0)
-  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o,
+      {we_o, addr_o, be_o, we_o ? wdata_o : '0})
 
 endmodule

@@ -61,11 +61,11 @@ module proof_merge
   logic waits, waited_q, stays_q, taken, watch_asks, watch_answers, awaits;
   logic [2:0] passed_q, awaited;
 
-  assign shown = {we, be, addr, wdata};
+  assign shown = {we, be, addr, we ? wdata : 8'd0};
   assign taken = valid && ready_i;
   assign waits = |(watched_q & mst_valid_i & ~mst_ready);
   for (genvar i = 0; i < Ports; i++) begin : gen_port
-    assign asked[i] = {mst_we_i[i], mst_be_i[i], mst_addr_i[i], mst_wdata_i[i]};
+    assign asked[i] = {mst_we_i[i], mst_be_i[i], mst_addr_i[i], mst_we_i[i] ? mst_wdata_i[i] : 8'd0};
     assign same[i]  = mst_valid_i[i] && asked[i] == shown;
   end
 
@@ -97,10 +97,10 @@ module proof_merge
 
   always_ff @(posedge clk_i) begin
     if (rst_n) begin
-      // A port that was not served keeps its request.
+      // A port that was not served keeps its request, as the adapters before it are proven to.
       // Asserted: atoll_merge.NeverWithdrawn
       keeps : assume ((unserved_q & ~mst_valid_i) == '0);
-      // It keeps what it asks for.
+      // It keeps what it asks for, likewise.
       // Asserted: atoll_merge.RequestHolds
       same_request : assume ((!unserved_q[0] || asked[0] == asked_q[0])
           && (!unserved_q[1] || asked[1] == asked_q[1]) && (!unserved_q[2] || asked[2] == asked_q[2]));

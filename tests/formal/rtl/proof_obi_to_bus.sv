@@ -71,8 +71,8 @@ module proof_obi_to_bus
     .awaited_o (awaited)
   );
 
-  assign request = {addr_i, we_i, be_i, wdata_i};
-  assign beat    = {addr, we, be, wdata};
+  assign request = {addr_i, we_i, be_i, we_i ? wdata_i : 32'd0};
+  assign beat    = {addr, we, be, we ? wdata : 64'd0};
 
   // Byte for byte: the bus enables what the port enables, at the same address, with the same value
   always_comb begin
@@ -81,7 +81,7 @@ module proof_obi_to_bus
       logic lane;
       lane = i >= 4;
       if (be[i] != (lane == addr_i[2] && be_i[i%4])) bytes_right = 1'b0;
-      if (be[i] && wdata[8*i+:8] != wdata_i[8*(i%4)+:8]) bytes_right = 1'b0;
+      if (we && be[i] && wdata[8*i+:8] != wdata_i[8*(i%4)+:8]) bytes_right = 1'b0;
     end
   end
 
@@ -105,7 +105,7 @@ module proof_obi_to_bus
 
       // The bus is asked only what the manager asks.
       only_requests : assert (!valid || (req_i && we == we_i && addr == {addr_i[31:3], 3'b0}));
-      // Each byte of the beat is enabled as it is at the port, at its address and with its value.
+      // Each byte of the beat is enabled as it is at the port, at its address and, in a write, with its value.
       right_bytes : assert (!valid || bytes_right);
       // A request is granted when the bus takes it, so that none is lost or doubled.
       granted_once : assert (gnt == (valid && ready_i));

@@ -46,10 +46,10 @@ module proof_view
       same_size : assume (
           views_i[0].last - views_i[0].first == memories_i[0].last - memories_i[0].first
           && views_i[1].last - views_i[1].first == memories_i[1].last - memories_i[1].first);
-      // A memory does not wrap around the end of the addresses.
+      // A memory that is seen does not wrap around the end of the addresses.
       // Asserted: atoll_view.InMemory
-      no_wrap : assume (memories_i[0].first <= memories_i[0].last
-          && memories_i[1].first <= memories_i[1].last);
+      no_wrap : assume ((!seen[0] || memories_i[0].first <= memories_i[0].last)
+          && (!seen[1] || memories_i[1].first <= memories_i[1].last));
 
       // An address in a view is as far from the memory's first byte as it is from the view's.
       same_offset : assert ((!seen[0] || addr + views_i[0].first == addr_i + memories_i[0].first)

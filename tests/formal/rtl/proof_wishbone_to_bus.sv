@@ -65,8 +65,8 @@ module proof_wishbone_to_bus
   logic given_up_q, waits_q, stays_q, bytes_right;
   logic [104:0] asked, asked_q;
 
-  assign shown   = {adr_i, we_i, sel_i, dat_i};
-  assign asked   = {addr, we, be, wdata};
+  assign shown   = {adr_i, we_i, sel_i, we_i ? dat_i : 32'd0};
+  assign asked   = {addr, we, be, we ? wdata : 64'd0};
   assign taken   = valid && ready_i;
   assign started = Pipelined ? cyc_i && stb_i && !stall : taken;
   assign ends    = ack || err;
@@ -109,7 +109,7 @@ module proof_wishbone_to_bus
       logic lane;
       lane = i >= 4;
       if (be[i] != (lane == watched[39] && watched[32+i%4])) bytes_right = 1'b0;
-      if (be[i] && wdata[8*i+:8] != watched[8*(i%4)+:8]) bytes_right = 1'b0;
+      if (we && be[i] && wdata[8*i+:8] != watched[8*(i%4)+:8]) bytes_right = 1'b0;
     end
   end
 
@@ -130,7 +130,7 @@ module proof_wishbone_to_bus
       // Asserted: atoll_wishbone_to_bus.OnlyAwaitedAnswers
       answers_asked : assume (!rvalid_i || untaken != '0);
       // In a classic cycle the accelerator keeps its access until it is answered.
-      // Asserted: atoll_wishbone_to_bus.RequestHolds
+      // Asserted: atoll_channel_monitor.atoll_device_wavers
       keeps : assume (Pipelined || !waits_q || (cyc_i && stb_i && shown == shown_q));
 
       // The watched beat reaches the bus once, byte for byte as it was shown, in its turn.
