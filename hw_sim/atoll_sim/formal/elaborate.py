@@ -26,7 +26,7 @@ CLOCKS = {
 }
 RESET = (
     "sim -q -w -clock clk_i -resetn {reset} -rstlen 6 -n 8",
-    *("delete -input {reset}", "connect -set {reset} 1'1", "opt -full"),
+    *("delete -input {reset}", "connect -set {reset} 1'1"),
 )
 """Registers begin with what reset leaves in them; what it leaves unknown is any value."""
 LOWER = (
