@@ -59,7 +59,7 @@ def compile_for(chip: str, ratio: float | None, seeds: Iterator[int]) -> Compile
 
 
 def main() -> int:
-    """Print one line for each run that finds something, and a table."""
+    """Print each run and what it finds, and a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="in all")
     parser.add_argument(
@@ -76,11 +76,16 @@ def main() -> int:
         itertools.islice(turns, arguments.first, arguments.first + arguments.runs), arguments.first
     ):
         compiled = compile_for(chip, RATIOS[ratio], seeds)
-        (outcome,) = run_models(
-            [compiled], [random_sample(compiled.graph)], conditions=Conditions(seed=number + 1)
-        )
+        samples = random_sample(compiled.graph)
+        try:
+            (outcome,) = run_models([compiled], [samples], conditions=Conditions(seed=number + 1))
+        except AtollError as error:
+            found += 1
+            print(f"{chip}, {ratio}, {compiled.graph.name}: {error}", flush=True)
+            continue
         runs[f"{chip}, {ratio}"] += 1
         report = outcome.report
+        print(f"{number}: {chip}, {ratio}, {compiled.graph.name}", flush=True)
         for each in (*report.violations, *report.mismatches):
             found += 1
             print(f"{chip}, {ratio}, {compiled.graph.name}: {each}", flush=True)

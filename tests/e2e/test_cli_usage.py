@@ -23,6 +23,7 @@ COMMANDS = (
         "operators",
         "opt",
         "diff",
+        "prove",
         "report",
         "run",
         "run-image",

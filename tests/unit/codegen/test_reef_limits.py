@@ -94,4 +94,4 @@ def test_shares_are_of_int8_values_and_not_of_too_many_rows() -> None:
     graph = softmax((4, 10), 0.1)
     x, y = graph.tensors
     wide = replace(graph, tensors=(x, replace(y, dtype="int16")))
-    assert against(wide) == ["'y' is int16, and its description does not limit 'int8'"]
+    assert against(wide) == ["'y' is int16, and softmax is of int8 there"]
