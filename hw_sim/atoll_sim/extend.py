@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What models of accelerators (docs/accelerators.md) and your own proofs (docs/formal.md) import."""
+"""What models of accelerators (docs/accelerators.md) and own proofs (docs/formal.md) import."""
 
 from typing import TYPE_CHECKING
 
