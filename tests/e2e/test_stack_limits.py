@@ -15,7 +15,7 @@ from tests.passes import specialized
 
 from atoll.artifacts.build_tree import build
 from atoll.diagnostics.errors import AtollError, PlanError
-from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file, compile_graph
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
@@ -27,6 +27,8 @@ from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import stack_bounds
+from atoll_sim.accelerator_test.accelerator_kit import NOWHERE
+from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 LIMITS = (0, 256, 1024, 4096, 65536)
@@ -279,3 +281,10 @@ def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
     enough = re.fullmatch(r"set 'memories.sram.size' to (\d+ KiB)", fault.remedy)
     assert enough is not None
     hoarding_digits(monkeypatch, small[0], f"memories.sram.size={enough[1]}")
+
+
+@pytest.mark.slow
+def test_a_loop_that_writes_above_a_kernels_stack_in_no_turn_is_bounded(tmp_path: Path) -> None:
+    """Its first turn would, in a branch that this turn does not take."""
+    compiled = compile_graph(load_soc("litex"), random_network(3885), NOWHERE)
+    assert build([compiled], tmp_path / "build").firmware.elf.is_file()

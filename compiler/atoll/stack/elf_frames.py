@@ -34,6 +34,7 @@ from atoll.stack.register_values import (
     Value,
     after_call,
     callee_inputs,
+    decide_branch,
     either,
     join,
     leads,
@@ -293,8 +294,11 @@ class _Walk:
             case Kind.JUMP_REGISTER:
                 self._go_register(item, state)
             case Kind.BRANCH:
-                self._go(item, item.immediate, state)
-                self._reach(item.next, state)
+                taken = decide_branch(item, state)
+                if taken is not False:
+                    self._go(item, item.immediate, state)
+                if taken is not True:
+                    self._reach(item.next, state)
             case Kind.SWITCH:
                 for target in item.targets:
                     self._reach(target, state)

@@ -49,6 +49,8 @@ class Instruction:
     """One instruction; registers are numbers, targets are absolute addresses.
 
     Attributes:
+        condition: how rs1 is to rs2 if a branch is taken: RISC-V's names, as ``ltu``; "" if that is
+            not followed.
         clobbers: registers that change to something unknown besides `rd`.
         targets: where a switch leads.
         registers: that are stored or restored; `NOWHERE` is one that is not followed.
@@ -67,6 +69,7 @@ class Instruction:
     rs1: int = ZERO
     rs2: int = ZERO
     immediate: int = 0
+    condition: str = ""
     clobbers: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
     registers: tuple[int, ...] = ()

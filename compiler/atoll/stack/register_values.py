@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of registers, and what instructions make of it."""
 
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeGuard
@@ -236,6 +237,33 @@ def place_of(item: Instruction, state: State) -> Value | None:
     if left is None or right is None or left.link or left.near or not right.constant:
         return None
     return _wrap(left, left.number + right.number + item.immediate)
+
+
+_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    **dict.fromkeys(("lt", "ltu"), operator.lt),
+    **dict.fromkeys(("ge", "geu"), operator.ge),
+    **dict.fromkeys(("gt", "gtu"), operator.gt),
+    **dict.fromkeys(("le", "leu"), operator.le),
+}
+
+
+def decide_branch(item: Instruction, state: State) -> bool | None:
+    """Return whether a branch is taken, None if that is not known.
+
+    What was a constant at the first visit of a loop may be none at a later one.
+    """
+    sides = (state[item.rs1], state[item.rs2])
+    if not item.condition or state.word != 4:
+        return None
+    numbers = [it.number & _WORD for it in sides if it and it.constant and not it.slack]
+    if len(numbers) < len(sides):
+        return None
+    if not item.condition.endswith("u"):
+        numbers = [number - ((number & 1 << 31) << 1) for number in numbers]
+    left, right = numbers
+    return _CONDITIONS[item.condition](left, right)
 
 
 def with_value(state: State, register: int, value: Value | None) -> State:

@@ -195,6 +195,7 @@ class _Fields(TypedDict, total=False):
     rs2: int
     scale: int
     immediate: int
+    condition: str
     clobbers: tuple[int, ...]
     registers: tuple[int, ...]
 
@@ -280,7 +281,15 @@ def _halt(_: _Operands) -> _Fields:
 
 
 def _branch(use: _Operands) -> _Fields:
-    return {"kind": Kind.BRANCH, "immediate": use.target}
+    rs1, rs2 = (*use.registers, ZERO)[:2]
+    condition = use.mnemonic.removesuffix("z")
+    return {
+        "kind": Kind.BRANCH,
+        "rs1": rs1,
+        "rs2": rs2,
+        "condition": condition.removeprefix("c.").removeprefix("b"),
+        "immediate": use.target,
+    }
 
 
 def _add_immediate(use: _Operands) -> _Fields:

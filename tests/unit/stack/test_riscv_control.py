@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control registers of RISC-V that say where exceptions begin and go on."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from atoll.stack.instruction import RESUME, TRAP, ZERO, Kind
+from atoll.stack.register_values import State, Value, decide_branch
 from atoll.stack.riscv import decode
 
 MEPC, MTVEC, MSCRATCH = 0x341, 0x305, 0x340
@@ -35,3 +39,35 @@ def test_what_only_reads_the_stack_pointer_leaves_it() -> None:
         (item,) = decode(word.to_bytes(4, "little"), 0x1000)
         assert item.rd != SP
         assert not item.clobbers
+
+
+BRANCHES: dict[int, Callable[[int, int], bool]] = {
+    0: lambda a, b: a == b,
+    1: lambda a, b: a != b,
+    4: lambda a, b: signed(a) < signed(b),
+    5: lambda a, b: signed(a) >= signed(b),
+    6: lambda a, b: a < b,
+    7: lambda a, b: a >= b,
+}
+"""By the function of the instruction (RISC-V unprivileged ISA, conditional branches)."""
+
+
+def signed(number: int) -> int:
+    return int.from_bytes(number.to_bytes(4, "little"), "little", signed=True)
+
+
+@pytest.mark.parametrize("function", BRANCHES)
+@pytest.mark.parametrize("rs2", [ZERO, A5])
+def test_a_branch_on_constants_goes_one_way(function: int, rs2: int) -> None:
+    word = rs2 << 20 | S0 << 15 | function << 12 | 8 << 8 | 0x63
+    (item,) = decode(word.to_bytes(4, "little"), 0x1000)
+    assert item.kind is Kind.BRANCH
+    numbers = (0, 1, 15, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
+    for left in numbers:
+        for right in numbers if rs2 else (0,):
+            known = {S0: Value(left), A5: Value(right), ZERO: Value(0)}
+            state = State(registers=tuple(known.get(number) for number in range(32)))
+            assert decide_branch(item, state) == BRANCHES[function](left, right)
+            assert decide_branch(item, replace(state, word=8)) is None
+    unknown = State(registers=tuple(Value(0) if number == ZERO else None for number in range(32)))
+    assert decide_branch(item, unknown) is None
