@@ -33,6 +33,8 @@ from atoll_sim.trace.simulation import SimResult
 COUNTS = "coverage.dat"
 """What a model writes as it ends."""
 
+_SAID = "coverage: "
+
 INFO, TEXT, DATA = "coverage.info", "coverage.md", "coverage.json"
 
 
@@ -114,7 +116,12 @@ def add_run(
             raise _refusal(folder, f"has runs of '{soc.name}' with other RTL")
         chips[soc.name] = total = _add(before, new) if before else new
         _write_sums(folder, chips, soc.name)
-    return f"coverage: {folder / TEXT}: {total.summary(soc.name)}"
+    return f"{_SAID}{folder / TEXT}: {total.summary(soc.name)}"
+
+
+def is_said(note: str) -> bool:
+    """Tell whether a note is what `add_run` said."""
+    return note.startswith(_SAID)
 
 
 def _add(one: Sums, other: Sums) -> Sums:
