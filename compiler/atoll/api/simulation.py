@@ -249,7 +249,7 @@ def validate(
         **requests: keys of a build file.
 
     Raises:
-        UsageError: E090, no simulator is installed; E092, E258, the folder of coverage is of no use.
+        UsageError: E090, no simulator is installed; E092, E258, coverage cannot be added.
         AtollError: as `compile`.
     """
     plant = function_of("atoll_sim.api.compiled_networks:validate_compiled", "validate")
