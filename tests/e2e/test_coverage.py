@@ -39,6 +39,16 @@ def test_runs_add_what_they_reach(tmp_path: Path, capsys: pytest.CaptureFixture[
         for group, hits in first["hits"].items()
     }
 
+    capsys.readouterr()
+    validated = tmp_path / "validated"
+    asked = ["validate", "lagoon", DIGITS, "--mutants", "1", "--coverage", str(validated)]
+    assert main([*asked, "--json"]) == 0
+    (network,) = json.loads(capsys.readouterr().out)["networks"]
+    (said,) = (note for note in network["right_build"]["notes"] if note.startswith("coverage: "))
+    assert said.endswith("runs with planted faults are not counted")
+    assert len(network["mutants"]) == 1
+    assert json.loads((validated / "coverage.json").read_text())["chips"]["lagoon"] == first
+
     lcov = shutil.which("lcov") or pytest.skip("lcov is not installed")
     told = subprocess.run([lcov, "--summary", folder / "coverage.info"], capture_output=True)
     hit, total = lines_of((folder / "lagoon.dat").read_text())

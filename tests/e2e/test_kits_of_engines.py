@@ -143,6 +143,13 @@ def test_a_unit_alone_is_tried(unit: Path) -> None:
     assert "function unit two: 6 of 6 checks right" in found.text()
 
 
+def test_coverage_of_a_unit_is_refused(unit: Path, tmp_path: Path) -> None:
+    with pytest.raises(atoll.UsageError) as refused:
+        atoll.check_accelerator(unit, coverage=tmp_path / "reached")
+    assert refused.value.faults[0].code == "E191"
+    assert not (tmp_path / "reached").exists()
+
+
 WRONG = {
     "one that no kernel uses": (
         "cmd_payload_inputs_0[31:16]}", "cmd_payload_inputs_1[31:16]}", "instruction swap: swap("

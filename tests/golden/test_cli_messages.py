@@ -51,6 +51,7 @@ CASES: dict[str, list[str]] = {
     "calibrate_plants_nothing": [
         *("accelerator", "calibrate", "reef", "--faults", "0", "--toolchain", "gcc"),
     ],
+    "calibrate_reaches_nothing": ["accelerator", "calibrate", "reef", "--coverage", "reached"],
     "calibrate_param_unknown": ["accelerator", "calibrate", "reef", "--param", "lanes=8"],
     "calibrate_param_value": ["accelerator", "calibrate", "reef", "--param", "input_lanes=3"],
     "test_writes_nothing": ["accelerator", "test", "./idea_part.yaml", "--write"],

@@ -19,6 +19,9 @@ PLANTED = {
 }
 """Bugs in the RTL of the vector engine."""
 
+ABORTED = "{busy_q, done_q, error_q} <= 3'b001;"
+"""Only an abort gets there."""
+
 
 def arguments(path: Path, *options: str) -> list[str]:
     return ["accelerator", "test", str(path), "--json", *options]
@@ -41,6 +44,29 @@ def test_nothing_is_wrong_with_the_vector_engine(capsys: pytest.CaptureFixture[s
     widest = {(each["operator"], each["feature"]): each["most"] for each in told["coverage"]}
     assert widest["AVERAGE_POOL_2D", "out_channels"] == 256
     assert widest["ADD", "bytes of a tensor"] > 4096
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+def test_what_the_kit_reaches_is_added_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "reached"
+    options = ("--operators", "2", "--faults", "0", "--mutants", "0", "--coverage", str(folder))
+    assert main(arguments(EXAMPLE / "plover.yaml", *options)) == 0
+    note = json.loads(capsys.readouterr().out)["notes"][-1]
+    sums = json.loads((folder / "coverage.json").read_text())["chips"]["plover-kit"]
+    assert note.startswith(f"coverage: {folder / 'coverage.md'}: 6 of 6 operators, ")
+    assert sums["runs"] == 1
+    assert sums["hits"]["rules"]["plover could break A1"] > 12  # once for each operator, and more
+    assert list(sums["rtl"]) == ["plover"]  # no bus and no memory of the small chip
+    source = (EXAMPLE / "plover.sv").resolve()
+    lines = sums["rtl"]["plover"]["lines"]
+    assert 0.9 < lines["hit"] / lines["total"] <= 1
+    assert f"SF:{source}\n" in (folder / "coverage.info").read_text()
+    texts = source.read_text().splitlines()
+    aborted = 1 + next(number for number, text in enumerate(texts) if ABORTED in text)
+    assert f"{source}:{aborted}" not in lines["holes"]
 
 
 @pytest.mark.slow

@@ -421,6 +421,7 @@ def check_accelerator(
     mutants: int = 25,
     seed: int = 1,
     toolchain: str | None = None,
+    coverage: Path | str | None = None,
 ) -> AcceleratorCheck:
     """Test an accelerator against its description, as ``atoll accelerator test`` does.
 
@@ -432,9 +433,11 @@ def check_accelerator(
         mutants: how many wrong builds.
         seed: draws others.
         toolchain: compiles and links; None takes the description's.
+        coverage: add what is reached of its limits, rules and RTL to this folder.
 
     Raises:
-        UsageError: E090; no simulator is installed.
+        UsageError: E090, no simulator is installed; E092, E258, coverage cannot be added; E191, it
+            is a function unit, of which there is none.
         AtollError: its chip cannot be built.
     """
     check = function_of("atoll_sim.api.kits:check_accelerator", "check_accelerator")
@@ -446,6 +449,7 @@ def check_accelerator(
         mutants=mutants,
         seed=seed,
         toolchain=toolchain,
+        coverage=None if coverage is None else Path(coverage),
     )
     return found
 

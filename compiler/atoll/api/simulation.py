@@ -226,6 +226,7 @@ def validate(
     seed: int = 1,
     jobs: int | None = None,
     resume: bool = False,
+    coverage: Path | str | None = None,
     build: BuildSource = None,
     toolchain: str | None = None,
     **requests: Unpack[Requests],
@@ -241,12 +242,14 @@ def validate(
         seed: draws other mutants and faults.
         jobs: simulations at a time; None takes all cores.
         resume: go on with the mutants of a campaign that was interrupted.
+        coverage: add what the right builds reach of RTL and description to this folder; runs with
+            planted faults do not count.
         build: a build file, or what it would say.
         toolchain: compiles and links; None takes the description's.
         **requests: keys of a build file.
 
     Raises:
-        UsageError: E090; no simulator is installed.
+        UsageError: E090, no simulator is installed; E092, E258, coverage cannot be added.
         AtollError: as `compile`.
     """
     plant = function_of("atoll_sim.api.compiled_networks:validate_compiled", "validate")
@@ -263,6 +266,7 @@ def validate(
         seed=seed,
         jobs=jobs,
         resume=resume,
+        coverage=None if coverage is None else Path(coverage),
         toolchain=toolchain,
     )
     return Validation(found.passed, found)

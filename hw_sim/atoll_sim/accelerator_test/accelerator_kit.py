@@ -42,8 +42,9 @@ from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
 from atoll_sim.accelerator_test.makers import MOST_BYTES
 from atoll_sim.accelerator_test.setbacks import may_abort, may_fail, try_aborts, try_failures
-from atoll_sim.backends.session import AcceleratorKind, CpuKind
+from atoll_sim.backends.session import AcceleratorKind, CpuKind, Written
 from atoll_sim.build.model import build_model
+from atoll_sim.coverage.kit import add_kit
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
@@ -67,6 +68,14 @@ NOT_COVERED = (
     " once, and clocks other than the host's"
 )
 
+COUNTED = SETTINGS[1]
+"""With these memories runs in RTL add what they reach."""
+
+COUNTED_RUNS = (
+    f"of the RTL, runs with memory {COUNTED.name} count, without firmware, DMA copies, hardware"
+    " faults and wrong builds"
+)
+
 Pairs = dict[str, list[tuple[int, int]]]
 """Expected and measured cycles of an engine, by kind of operator."""
 
@@ -75,7 +84,11 @@ NOWHERE = Source(".drawn", b"", Path("drawn"))
 
 @dataclass(slots=True)
 class _Kit:
-    """One run of the kit."""
+    """One run of the kit.
+
+    Attributes:
+        reached: folder to which the runs in RTL with `COUNTED` memories add what they reach.
+    """
 
     described: AcceleratorDescription
     params: Mapping[str, int]
@@ -83,6 +96,7 @@ class _Kit:
     random: Random
     progress: Progress
     toolchain: str | None
+    reached: Path | None = None
     checks: list[AcceleratorTrial] = field(default_factory=list)
 
     def chip(self, memories: Memories) -> ResolvedSoc:
@@ -111,6 +125,7 @@ def run_accelerator_test(
     seed: int = 1,
     toolchain: str | None = None,
     progress: Progress = silent,
+    coverage: Path | None = None,
 ) -> AcceleratorCheck:
     """Try an accelerator.
 
@@ -123,25 +138,33 @@ def run_accelerator_test(
         seed: decides what is drawn.
         toolchain: see `atoll.artifacts.build_tree.build`.
         progress: told what goes on.
+        coverage: folder to which what is reached is added.
 
     Raises:
+        UsageError: E092, E258; nothing can be added to that folder.
         AtollError: its chip cannot be built.
     """
     with temporary_folder() as folder:
-        kit = _Kit(described, params, folder, Random(seed), progress, toolchain)
+        reached = folder / "reached" if coverage else None
+        kit = _Kit(described, params, folder, Random(seed), progress, toolchain, reached)
         soc = kit.chip(SETTINGS[0])
         drawn = _draw_operators(soc, operators, kit.random)
         engine, timings = _engine(soc), list[OperatorTiming]()
         _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
+        tried, notes = tuple(_coverage(drawn, engine)), [NOT_COVERED]
+        if coverage and reached:
+            counts = {kind: len(found) for kind, found in drawn.items()}
+            said = add_kit(coverage, engine, (FIRST, SECOND), counts, tried, reached)
+            notes.append(f"{said}; {COUNTED_RUNS}")
         return AcceleratorCheck(
             accelerator=engine.spec.name,
             in_rtl=bool(engine.spec.rtl_module),
             trials=tuple(kit.checks),
-            coverage=tuple(_coverage(drawn, engine)),
+            coverage=tried,
             timings=tuple(timings),
             left_out=tuple(kind for kind in kinds if not drawn.get(kind)),
-            notes=(NOT_COVERED,),
+            notes=tuple(notes),
         )
 
 
@@ -211,8 +234,9 @@ def _try_all(
     for memories in SETTINGS if in_rtl else ():
         other = kit.chip(memories)
         name = f"operators, in RTL, memory {memories.name}"
-        kit.note(name, count, partial(_exact, networks, other, memories.conditions))
-    usual = kit.chip(SETTINGS[1])
+        reached = kit.reached if memories is COUNTED else None
+        kit.note(name, count, partial(_exact, networks, other, memories.conditions, reached))
+    usual = kit.chip(COUNTED)
     if in_rtl:
         _try_setbacks(kit, usual, few)
     if private := private_chip(kit.described, kit.params, kit.folder):
@@ -240,11 +264,12 @@ def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
     compiled = _compile_network(join(few), soc)
     if may_fail(engine):
         name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"
-        check = partial(try_failures, compiled, SETTINGS[1].conditions, folder, hole)
+        check = partial(try_failures, compiled, COUNTED.conditions, folder, hole, kit.reached)
         kit.note(name, len(few), check)
     if may_abort(engine):
         name, folder = "operators, in RTL, after aborts", kit.folder / "aborts"
-        check = partial(try_aborts, compiled, SETTINGS[1].conditions, folder, Random(seed))
+        random = Random(seed)
+        check = partial(try_aborts, compiled, COUNTED.conditions, folder, random, kit.reached)
         kit.note(name, len(few), check)
 
 
@@ -323,11 +348,14 @@ def _compile_network(
 
 
 def _exact(
-    networks: Sequence[Graph], soc: ResolvedSoc, conditions: Conditions | None
+    networks: Sequence[Graph],
+    soc: ResolvedSoc,
+    conditions: Conditions | None,
+    reached: Path | None = None,
 ) -> Iterator[str]:
     """Yield what is wrong when a native host has one instance run networks.
 
-    Its model runs them if there are no conditions for RTL.
+    Its model runs them if there are no conditions for RTL, which adds what it reaches to a folder.
     """
     kind = AcceleratorKind.RTL if conditions else AcceleratorKind.MODEL
     for network in _follow(networks):
@@ -339,6 +367,7 @@ def _exact(
             cpu=CpuKind.NATIVE,
             accelerator=kind,
             conditions=conditions or USUAL,
+            written=Written(coverage=reached),
         )
         yield from _wrong(outcome.report, network)
 

@@ -2,6 +2,7 @@
 """An accelerator in RTL after a setback: the bus failed an access, or its driver aborted it."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -16,6 +17,7 @@ from atoll.records import dataclass
 from atoll.resolve.soc import Engine
 from atoll_sim.build.model import build_model
 from atoll_sim.check.layers import check_layers
+from atoll_sim.coverage.folder import COUNTS, add_run
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.host.native import HostCores
@@ -67,11 +69,15 @@ def may_abort(engine: Engine) -> bool:
 
 
 def try_failures(
-    compiled: Compiled, conditions: Conditions, folder: Path, hole: int
+    compiled: Compiled,
+    conditions: Conditions,
+    folder: Path,
+    hole: int,
+    coverage: Path | None = None,
 ) -> Iterator[str]:
     """Yield what is wrong where each operator runs with each operand at `hole`, then rightly.
 
-    No accelerator reaches `hole`, a multiple of 64.
+    No accelerator reaches `hole`, a multiple of 64. What is reached is added to `coverage`.
     """
     memory, missed = HostMemory(compiled.soc), list[str]()
 
@@ -87,38 +93,61 @@ def try_failures(
                     f" {what} is {hole:#010x}, which the bus refuses"
                 )
 
-    yield from _try(compiled, conditions, folder, memory, fail, "a failed access")
+    work = _Work(compiled, conditions, folder, memory, coverage)
+    yield from _try(work, fail, "a failed access")
     yield from missed
 
 
 def try_aborts(
-    compiled: Compiled, conditions: Conditions, folder: Path, random: Random
+    compiled: Compiled,
+    conditions: Conditions,
+    folder: Path,
+    random: Random,
+    coverage: Path | None = None,
 ) -> Iterator[str]:
-    """Yield what is wrong where each operator is aborted once after its start, then runs."""
+    """Yield what is wrong where each operator is aborted once after its start, then runs.
+
+    What is reached is added to `coverage`.
+    """
 
     def abort(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
         rtl.abort(npu, address, count, random.randrange(MOST_DELAY))
 
-    yield from _try(compiled, conditions, folder, HostMemory(compiled.soc), abort, "an abort")
+    work = _Work(compiled, conditions, folder, HostMemory(compiled.soc), coverage)
+    yield from _try(work, abort, "an abort")
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What runs, and where to what it reaches goes."""
+
+    compiled: Compiled
+    conditions: Conditions
+    folder: Path
+    memory: HostMemory
+    coverage: Path | None
 
 
 def _try(
-    compiled: Compiled,
-    conditions: Conditions,
-    folder: Path,
-    memory: HostMemory,
-    meet: Callable[[RtlAccelerators, Engine, int, int], None],
-    what: str,
+    work: _Work, meet: Callable[[RtlAccelerators, Engine, int, int], None], what: str
 ) -> Iterator[str]:
+    compiled, folder, counted = work.compiled, work.folder, work.coverage is not None
     soc = compiled.soc
-    executable = build_model(soc, external_host=True, progress=current())
+    executable = build_model(soc, external_host=True, coverage=counted, progress=current())
     rtl = RtlAccelerators(
-        *(soc, memory, executable, folder, (compiled,)), watched=True, conditions=conditions
+        *(soc, work.memory, executable, folder, (compiled,)),
+        watched=True,
+        conditions=work.conditions,
     )
     samples = random_sample(compiled.graph)
     with rtl:
         disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
-        result = HostCores((compiled,), memory, disturbed).run(samples)
+        result = HostCores((compiled,), work.memory, disturbed).run(samples)
+    if work.coverage:
+        engines = frozenset(engine.name for engine in soc.engines)
+        counts = (folder / COUNTS).read_text("utf-8")
+        reached = replace(result, occasions=rtl.occasions)
+        add_run(work.coverage, (compiled,), engines, reached, counts)
     yield from (str(each.violation) for each in (*rtl.findings, *result.findings))
     layers = check_layers(compiled.graph, samples, result, soc, compiled.network)
     for mismatch in layers.mismatches:

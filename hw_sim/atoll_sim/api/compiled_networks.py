@@ -249,16 +249,21 @@ def validate_compiled(
     jobs: int | None = None,
     toolchain: str | None = None,
     resume: bool = False,
+    coverage: Path | None = None,
 ) -> Findings:
     """Plant faults in the builds of networks, each on its own, and in the hardware that runs them.
 
-    With `resume`, mutants that were tried before an interruption are not tried again.
+    With `resume`, mutants that were tried before an interruption are not tried again. What the
+    right builds reach is added to the folder `coverage`.
 
     Raises:
+        UsageError: E092, E258; nothing can be added to that folder.
         SimulationError: E080 to E083; there is no RTL of a core, in which faults are planted.
     """
     soc, progress = compiled[0].soc, current()
-    check_validation(soc, planted=bool(mutants or faults or not caches))
+    check_validation(soc, planted=bool(mutants or faults or coverage or not caches))
+    if coverage:
+        prepare_folder(coverage)
     mutate = partial(
         mutants_of.plant,
         seed=seed,
@@ -266,10 +271,11 @@ def validate_compiled(
         toolchain=toolchain,
         progress=progress,
         resume=resume,
+        coverage=coverage,
     )
     fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
     leave_out = partial(plant_cache_omissions, seed=seed, toolchain=toolchain, progress=progress)
-    alone = mutants or not (faults or caches)
+    alone = mutants or coverage or not (faults or caches)
     return Findings(
         planted=[
             mutate(each, count, first=first)

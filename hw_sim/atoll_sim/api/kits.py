@@ -31,6 +31,7 @@ from atoll_sim.core_calibration.calibrate import Calibration
 from atoll_sim.core_calibration.chips import made_chip
 from atoll_sim.core_calibration.fit import Cache
 from atoll_sim.core_test.core_kit import run_core_test
+from atoll_sim.coverage.folder import prepare_folder
 
 
 def check_accelerator(
@@ -42,17 +43,27 @@ def check_accelerator(
     mutants: int,
     seed: int,
     toolchain: str | None,
+    coverage: Path | None = None,
 ) -> AcceleratorCheck:
     """Test an accelerator by its name or path, or a function unit by its path.
 
     Raises:
-        UsageError: E024, E045; its instances cannot have these parameters.
+        UsageError: E024, E045, its instances cannot have these parameters; E092, E258, nothing can
+            be added to the folder of `coverage`; E191, a function unit has none.
     """
     if is_path(name) and is_unit(Path(name)):
+        if coverage:
+            raise UsageError(
+                "E191",
+                f"{name} describes a function unit, whose test takes no --coverage",
+                remedy="leave it out; atoll run --coverage counts units in their cores",
+            )
         unit = Path(name).resolve()
         return run_unit_test(unit, operands=OPERANDS * operators, seed=seed, progress=current())
     described = load_accelerator(find_accelerator(name, Path.cwd(), None), None)
     _check_params(described, params)
+    if coverage:
+        prepare_folder(coverage)
     return run_accelerator_test(
         described,
         params,
@@ -62,6 +73,7 @@ def check_accelerator(
         seed=seed,
         toolchain=toolchain,
         progress=current(),
+        coverage=coverage,
     )
 
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -51,6 +52,13 @@ MutantsOption = Annotated[
     typer.Option(metavar="N", min=0, help="test: wrong builds, 25 if not said; 0 for none."),
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw others.")]
+CoverageOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="test: add what it reaches of limits, rules and the accelerator's RTL to DIR.",
+    ),
+]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="calibrate: put the timing into the description.")
 ]
@@ -66,6 +74,7 @@ def accelerator(
     seed: SeedOption = 1,
     write: WriteOption = False,
     toolchain: ToolchainOption = None,
+    coverage: CoverageOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Test or calibrate an accelerator.
@@ -84,7 +93,8 @@ def accelerator(
     Example: atoll accelerator test ./mine.yaml
     """
     values = _values(params or ())
-    _refuse_idle_options(action, write=write, faults=faults, mutants=mutants, toolchain=toolchain)
+    of_test = {"faults": faults, "mutants": mutants, "toolchain": toolchain, "coverage": coverage}
+    _refuse_idle_options(action, write=write, **of_test)
     if action is Action.CALIBRATE:
         with show_work("measuring"):
             measured = atoll.calibrate_accelerator(
@@ -104,6 +114,7 @@ def accelerator(
             mutants=25 if mutants is None else mutants,
             seed=seed,
             toolchain=toolchain,
+            coverage=coverage,
         )
     if machine:
         print(json_text(found.to_json()), end="")

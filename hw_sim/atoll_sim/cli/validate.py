@@ -23,6 +23,7 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 from atoll_sim.api.compiled_networks import check_validation, validate_compiled
+from atoll_sim.coverage.folder import prepare_folder
 
 ALL_CORES = os.cpu_count() or 1
 SeveralModelsArgument = Annotated[
@@ -49,6 +50,14 @@ ResumeOption = Annotated[
     bool,
     typer.Option("--resume", help="Go on with the mutants of a campaign that was interrupted."),
 ]
+CoverageOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Add what the right builds reach of the RTL and of what the description allows to"
+        " DIR; runs with planted faults do not count.",
+    ),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", help="Name buffer, address and line of every mutant and fault."),
@@ -67,6 +76,7 @@ def validate(
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     resume: ResumeOption = False,
+    coverage: CoverageOption = None,
     verbose: VerboseOption = False,
     page: ReportOption = None,
     machine: JsonOption = False,
@@ -86,7 +96,9 @@ def validate(
     prepare_report(page)
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
-    check_validation(chip._resolved, planted=bool(mutants or faults or not caches))
+    check_validation(chip._resolved, planted=bool(mutants or faults or coverage or not caches))
+    if coverage:
+        prepare_folder(coverage)
     options = build_options(models, PlacementOptions(build_file=build_file))
     with show_work("compiling and planning"):
         alone = zip(models, options, strict=True)
@@ -101,6 +113,7 @@ def validate(
             jobs=jobs,
             toolchain=toolchain,
             resume=resume,
+            coverage=coverage,
         )
     write_report(page, chip, atoll.Validation(found.passed, found))
     print(json_text(found.as_json()), end="") if machine else out.print(found.rich(verbose=verbose))

@@ -21,6 +21,7 @@ class Group(StrEnum):
 
     ACCESSES = "accesses"
     OPERATORS = "operators"
+    LIMITS = "limits"
     INTERRUPTS = "interrupts"
     RULES = "rules"
 
@@ -47,7 +48,8 @@ def count_run(
 
 def add_hits(one: Mapping[Group, Hits], other: Mapping[Group, Hits]) -> Mapping[Group, Hits]:
     """Return the sums of two runs."""
-    return {group: add_counts(one[group], other[group]) for group in Group}
+    groups = [group for group in Group if group in one or group in other]
+    return {group: add_counts(one.get(group, {}), other.get(group, {})) for group in groups}
 
 
 def _accesses(soc: ResolvedSoc, result: SimResult) -> Hits:

@@ -33,6 +33,8 @@ from atoll_sim.trace.simulation import SimResult
 COUNTS = "coverage.dat"
 """What a model writes as it ends."""
 
+_SAID = "coverage: "
+
 INFO, TEXT, DATA = "coverage.info", "coverage.md", "coverage.json"
 
 
@@ -53,7 +55,7 @@ class Sums:
     @classmethod
     def of_json(cls, plain: Mapping[str, Any], counts: Counts) -> Self:
         """Read what `as_json` returned."""
-        hits = {group: dict(plain["hits"][group]) for group in Group}
+        hits = {Group(group): dict(found) for group, found in plain["hits"].items()}
         return cls(devices=plain["devices"], runs=plain["runs"], hits=hits, counts=counts)
 
     def summary(self, soc: str) -> Summary:
@@ -78,7 +80,7 @@ def prepare_folder(folder: Path) -> None:
         raise unwritable(folder, fault) from fault
     for name in (INFO, TEXT, DATA):
         require_writable(folder / name)
-    _read_sums(folder)
+    read_sums(folder)
 
 
 def add_run(
@@ -107,14 +109,31 @@ def add_run(
         hits=count_run(soc, models, in_rtl, result),
         counts=read_counts(counts),
     )
+    return add_sums(folder, soc.name, new)
+
+
+def add_sums(folder: Path, name: str, new: Sums) -> str:
+    """Add what was reached of a chip, or of an accelerator, and say what all runs of it did.
+
+    Where nothing was counted in RTL, nothing of that is compared.
+
+    Raises:
+        UsageError: E092, the folder cannot be written; E258, it has counts of other RTL.
+    """
     with only_builder(folder / DATA):
-        chips = _read_sums(folder)
-        before = chips.get(soc.name)
-        if before and before.counts.keys() != new.counts.keys():
-            raise _refusal(folder, f"has runs of '{soc.name}' with other RTL")
-        chips[soc.name] = total = _add(before, new) if before else new
-        _write_sums(folder, chips, soc.name)
-    return f"coverage: {folder / TEXT}: {total.summary(soc.name)}"
+        every = read_sums(folder)
+        before = every.get(name)
+        both = before and before.counts and new.counts
+        if before and both and before.counts.keys() != new.counts.keys():
+            raise _refusal(folder, f"has runs of '{name}' with other RTL")
+        every[name] = total = _add(before, new) if before else new
+        _write_sums(folder, every, name)
+    return f"{_SAID}{folder / TEXT}: {total.summary(name)}"
+
+
+def is_said(note: str) -> bool:
+    """Tell whether a note is what `add_run` said."""
+    return note.startswith(_SAID)
 
 
 def _add(one: Sums, other: Sums) -> Sums:
@@ -126,7 +145,12 @@ def _add(one: Sums, other: Sums) -> Sums:
     )
 
 
-def _read_sums(folder: Path) -> dict[str, Sums]:
+def read_sums(folder: Path) -> dict[str, Sums]:
+    """Return what was added to a folder, by name; nothing if that is new.
+
+    Raises:
+        UsageError: E258; it has something else.
+    """
     try:
         plain = json.loads((folder / DATA).read_text(encoding="utf-8"))
         return {

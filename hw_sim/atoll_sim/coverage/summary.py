@@ -85,6 +85,8 @@ class Summary:
         yield "| what the description allows | done |"
         yield "|---|---|"
         yield from (f"| {group} | {each} |" for group, each in self.groups.items())
+        if not self.parts:
+            return
         yield ""
         kinds = [kind for kind in Kind if any(found[kind].total for found in self.parts.values())]
         yield f"| RTL of | {' | '.join(_WORDS[kind] for kind in kinds)} |"
@@ -94,7 +96,7 @@ class Summary:
 
     def _holes(self) -> Iterator[str]:
         for group, each in self.groups.items():
-            yield from _section(f"{group} that nothing did", each.holes)
+            yield from _section(f"{group} that nothing reached", each.holes)
         for part, kinds in self.parts.items():
             for kind, each in kinds.items():
                 yield from _section(f"{_WORDS[kind]} of {part} that nothing reached", each.holes)

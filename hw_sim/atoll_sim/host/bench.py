@@ -11,7 +11,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import First, Timer
 
-from atoll_sim.host.external import SOCKET, Do, Job, Report
+from atoll_sim.host.external import SOCKET, Do, End, Job, Report
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import RESET_CYCLES
 
@@ -123,4 +123,4 @@ async def serve_host(dut: Any) -> None:
         if job is None:
             await Timer(SETTLE_CYCLES * cycle_time, "ps")
     model.end_devices()
-    connection.send(model.shadow.findings()[0])
+    connection.send(End(findings=model.shadow.findings()[0], occasions=model.occasions()))

@@ -76,3 +76,16 @@ class Report:
     spans: bytes
     findings: bytes
     cycles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """What the model says when there are no more jobs.
+
+    Attributes:
+        findings: records of all that broke a rule of ports.
+        occasions: records of how often each such rule could have been broken.
+    """
+
+    findings: bytes
+    occasions: bytes

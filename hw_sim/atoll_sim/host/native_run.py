@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import UsageError
@@ -12,6 +13,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
+from atoll_sim.coverage.folder import COUNTS, add_run
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
@@ -44,6 +46,7 @@ class NativeSession:
             rtl=rtl,
             progress=work.progress,
             conditions=work.conditions,
+            coverage=work.written.coverage,
         )
 
 
@@ -54,6 +57,7 @@ def run_native(
     rtl: frozenset[str] | bool = False,
     progress: Progress = silent,
     conditions: Conditions = USUAL,
+    coverage: Path | None = None,
 ) -> SimResult:
     """Run networks in turn on the host, as the firmware that they share would.
 
@@ -63,13 +67,20 @@ def run_native(
         rtl: the accelerators in RTL, driven by the host; software models play the others.
         progress: told what goes on.
         conditions: under which their RTL runs.
+        coverage: folder to which what that reaches is added, with all of them in RTL.
     """
     soc = models[0].soc
     memory = HostMemory(soc)
     names = frozenset(engine.name for engine in soc.engines)
     built = names if rtl is True else rtl or NOBODY
     executable = (
-        build_model(soc, external_host=True, stand_ins=names - built, progress=progress)
+        build_model(
+            soc,
+            external_host=True,
+            stand_ins=names - built,
+            coverage=coverage is not None,
+            progress=progress,
+        )
         if built
         else None
     )
@@ -87,6 +98,9 @@ def run_native(
             mixed = add_models(in_rtl, built, soc, memory, models)
             result = HostCores(models, memory, mixed).run(runs, watch)
         found = in_rtl.findings
+        result = replace(result, occasions=in_rtl.occasions)
+        if coverage:
+            add_run(coverage, models, built, result, (folder / COUNTS).read_text("utf-8"))
         return replace(
             result,
             notes=in_rtl.notes,

@@ -24,7 +24,7 @@ from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip
 from atoll_sim.chip.sources import read_folders
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
-from atoll_sim.host.external import SOCKET, Job, Report
+from atoll_sim.host.external import SOCKET, End, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.host.rtl_jobs import (
     Around,
@@ -51,7 +51,7 @@ from atoll_sim.shadow.table import ports_table
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.run_files import SHADOW
 from atoll_sim.trace.simulation import USUAL, Conditions, Finding, Touched
-from atoll_sim.trace.timeline import touches_by_phase
+from atoll_sim.trace.timeline import occasions_of, touches_by_phase
 
 
 def record_bytes(npu: Engine) -> int:
@@ -124,6 +124,7 @@ class RtlAccelerators:
         self._lists = lists_of(models)
         self._numbers = {id(each): number for number, each in enumerate(models)}
         self._known = 0
+        self._occasions: Mapping[tuple[str, int], int] = {}
         self._broken_off = False
         self._driven: set[str] = set()
         self._records = {
@@ -171,7 +172,9 @@ class RtlAccelerators:
             with suppress(OSError):
                 self._connection.send(None)
             if kind is None and not self._broken_off:
-                self._note(self._receive(), None)
+                end: End = self._receive()
+                self._note(end.findings, None)
+                self._occasions = occasions_of(end.occasions, self._masters)
                 self._child.wait()
             self._connection.close()
 
@@ -185,6 +188,14 @@ class RtlAccelerators:
     def findings(self) -> tuple[Finding, ...]:
         """What broke a rule of ports: complete when the model has ended."""
         return tuple(self._findings)
+
+    @property
+    def occasions(self) -> Mapping[tuple[str, int], int]:
+        """How often each rule of ports could have been broken, when the model has ended.
+
+        By the accelerator's name and the rule's number.
+        """
+        return self._occasions
 
     def _note(self, records: bytes, at: tuple[Compiled, Step] | None) -> None:
         """Keep the findings that are new, of an operator if one is known."""

@@ -61,6 +61,8 @@ class Model {
   ~Model() {
     top_->final();
 #if VM_COVERAGE
+    // Each instance by its own name: else all that are alike are one, whose name has a star.
+    context_->coveragep()->forcePerInstance(true);
     context_->coveragep()->write("coverage.dat");
 #endif
   }

@@ -18,6 +18,7 @@ from atoll_sim.build.model import build_model
 from atoll_sim.campaign import trials
 from atoll_sim.campaign.journal import Journal
 from atoll_sim.chip.plan import merge_spans
+from atoll_sim.coverage.folder import COUNTS, add_run
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right
@@ -34,6 +35,9 @@ Trial: TypeAlias = trials.Trial[Mutant, Verdict]
 Campaign: TypeAlias = trials.Campaign[Mutant, Verdict, RunReport]
 """Its baseline is the report of the build without a fault."""
 
+NOT_COUNTED = "runs with planted faults are not counted"
+"""What coverage leaves out: such a run reaches what no right one does, and ends early."""
+
 
 def plant(
     compiled: Compiled,
@@ -45,6 +49,7 @@ def plant(
     toolchain: str | None = None,
     progress: Progress = silent,
     resume: bool = False,
+    coverage: Path | None = None,
 ) -> Campaign:
     """Run the right build and then `count` mutants of it, `jobs` at a time.
 
@@ -57,12 +62,14 @@ def plant(
         toolchain: see `build`.
         progress: told how far it is.
         resume: go on with such a campaign that was interrupted.
+        coverage: folder to which what the right build reaches is added; mutants add nothing.
     """
     name = compiled.graph.name
     progress(f"{name}: the right build")
-    executable = build_model(compiled.soc, progress=progress)
+    alone = coverage is not None and not count
+    executable = build_model(compiled.soc, coverage=alone, progress=progress)
     with temporary_folder() as folder:
-        right, report = run_right(compiled, executable, folder, toolchain)
+        right, report = run_right(compiled, executable, folder, toolchain, coverage, progress)
         mutants = draw_mutants(right, count, seed, first) if report.passed else ()
 
         def so_far(ended: Sequence[Trial]) -> str:
@@ -94,14 +101,30 @@ def plant(
 
 
 def run_right(
-    compiled: Compiled, executable: Path, folder: Path, toolchain: str | None = None
+    compiled: Compiled,
+    executable: Path,
+    folder: Path,
+    toolchain: str | None = None,
+    coverage: Path | None = None,
+    progress: Progress = silent,
 ) -> tuple[Right, RunReport]:
-    """Build and run the program without a fault; `folder` takes the build."""
+    """Build and run the program without a fault; `folder` takes the build.
+
+    With `coverage`, a model that counts runs in the place of `executable`, cycle by cycle as that
+    one would, and what it reaches is added to that folder.
+    """
     tree = build((compiled,), folder / "build", toolchain=toolchain)
     samples = random_sample(compiled.graph)
     with temporary_folder() as runs:
-        request = request_for(compiled, tree.firmware.elves, samples, executable, runs)
-        result = simulate(request)
+        counting = build_model(compiled.soc, coverage=True, progress=progress) if coverage else None
+        result = simulate(
+            request_for(compiled, tree.firmware.elves, samples, counting or executable, runs)
+        )
+        if coverage:
+            counts = (runs / COUNTS).read_text(encoding="utf-8")
+            engines = frozenset(engine.name for engine in compiled.soc.engines)
+            note = add_run(coverage, (compiled,), engines, result, counts)
+            result = replace(result, notes=(*result.notes, f"{note}; {NOT_COUNTED}"))
     setup = Setup(cpu=CpuKind.RTL, backends=Backends(), stacks=tree.firmware.stacks, wall={})
     report = judge(compiled, samples, result, setup).report
     right = Right(

@@ -11,6 +11,7 @@ from rich.text import Text
 from atoll.report.grid import Grid, Sentence
 from atoll.report.text import render
 from atoll_sim.campaign import report
+from atoll_sim.coverage.folder import is_said
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.kinds import KINDS
 from atoll_sim.mutate.mutant import Mutant
@@ -62,6 +63,7 @@ def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
             parts.append(render(right, brief=True))
         found = f"{len(right.violations)} findings in {right.accesses:,} accesses"
         parts.append(Sentence(f"{campaign.title}: {found}"))
+        parts += [Sentence(note) for note in right.notes if campaign.sound and is_said(note)]
     trials = [trial for campaign in campaigns for trial in campaign.trials]
     if trials:
         parts += [

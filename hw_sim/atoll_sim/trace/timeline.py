@@ -40,7 +40,7 @@ def make_result(
         findings_total=record.findings_total,
         lines=None if record.lines is None else tuple(_lines(record.lines, interrupts)),
         heat=_heat(record.heat),
-        occasions=_occasions(record.occasions, masters),
+        occasions=occasions_of(record.occasions, masters),
         stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
         text=record.text,
         trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
@@ -49,7 +49,8 @@ def make_result(
     )
 
 
-def _occasions(records: bytes, masters: Sequence[str]) -> Mapping[tuple[str, int], int]:
+def occasions_of(records: bytes, masters: Sequence[str]) -> Mapping[tuple[str, int], int]:
+    """Return how often each accelerator could have broken a rule, by its name and the number."""
     return {
         (masters[each["master"]], each["rule"]): each["count"] for each in OCCASION.unpack(records)
     }

@@ -13,6 +13,9 @@ from atoll_sim.mutate import campaign as mutants_of
 
 ONE, OTHER = (SimpleNamespace(soc="chip", graph=name) for name in ("one", "other"))
 
+ALONE = [("one", 0, 0), ("other", 0, 0)]
+"""The right builds run, and nothing else."""
+
 
 @pytest.mark.parametrize(
     ("asked", "planted", "broken", "cached"),
@@ -22,6 +25,8 @@ ONE, OTHER = (SimpleNamespace(soc="chip", graph=name) for name in ("one", "other
         ({"faults": 3}, [], [("one", 0, 2), ("other", 2, 1)], []),
         ({"faults": 1}, [], [("one", 0, 1)], []),
         ({"caches": True}, [], [], ["one", "other"]),
+        ({"faults": 1, "coverage": "reached"}, ALONE, [("one", 0, 1)], []),
+        ({"caches": True, "coverage": "reached"}, ALONE, [], ["one", "other"]),
         (
             {"mutants": 2, "faults": 1, "caches": True},
             [("one", 0, 1), ("other", 1, 1)],
@@ -41,6 +46,7 @@ def test_each_network_gets_its_share_of_what_is_asked(
     monkeypatch.setattr(
         compiled_networks, "check_validation", lambda soc, *, planted: refused.append(planted)
     )
+    monkeypatch.setattr(compiled_networks, "prepare_folder", lambda folder: None)
     monkeypatch.setattr(compiled_networks, "random_sample", lambda graph: (graph,))
     monkeypatch.setattr(
         mutants_of,

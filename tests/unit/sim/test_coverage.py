@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atoll.api.kits import FeatureCoverage
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import Engine
 from atoll_sim.coverage.bins import Group, count_run
-from atoll_sim.coverage.folder import add_run, prepare_folder
+from atoll_sim.coverage.folder import add_run, prepare_folder, read_sums
+from atoll_sim.coverage.kit import add_kit
 from atoll_sim.coverage.points import Point, add_counts, lcov_text, read_counts, write_counts
 from atoll_sim.coverage.summary import Reached
 from atoll_sim.protocol.records import AccessKind
@@ -23,6 +26,7 @@ DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tfl
 SOC = load_soc("lagoon")
 SHARED = SOC.pool("shared").region
 NPU = frozenset({"npu"})
+REACHED = ("conv_2d: kernel_h at most 65535", "conv_2d: int8 at least 1")
 
 
 def fields(kind: str, line: int, what: str, lines: str = "", path: str = "u_npu") -> str:
@@ -144,3 +148,51 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str) -> Non
     with pytest.raises(UsageError) as refused:
         prepare_folder(tmp_path)
     assert refused.value.faults[0].code == "E258"
+
+
+def tried(feature: str, least: int, most: int) -> FeatureCoverage:
+    """Return values of a feature of convolutions that the kit drew."""
+    limits = (None, None)
+    return FeatureCoverage(
+        operator="CONV_2D", feature=feature, least=least, most=most, limits=limits
+    )
+
+
+def test_the_kit_adds_up_both_instances_of_an_accelerator(tmp_path: Path) -> None:
+    npu, kept, ran = SOC.device("npu"), tmp_path / "kept", tmp_path / "ran"
+    assert isinstance(npu, Engine)
+    name = npu.spec.name
+    points = {
+        fields("line", 9, "block", "9", path="u_first.u_core"): 0,
+        fields("line", 9, "block", "9", path="u_second.u_core"): 4,
+        fields("line", 7, "block", "7", path="u_first"): 0,
+        fields("line", 5, "block", "5", path="u_first_bridge"): 1,
+        fields("line", 3, "block", "3", path="u_cpu"): 1,
+    }
+    compiled, result = compile_file(SOC, DIGITS), result_of([], 0, occasions={("npu", 1): 3})
+    add_run(ran, [compiled], NPU, result, write_counts(points))
+    drawn = {"conv_2d": 2}
+    seen = [tried("kernel_h", 1, 65535), tried("kernel_w", 1, 65534), tried("int8", 1, 1)]
+    for runs in (1, 2):
+        said = add_kit(kept, npu, ("first", "second"), drawn, seen, ran)
+        (sums,) = read_sums(kept).values()
+        assert sums.runs == runs
+        assert sums.hits[Group.OPERATORS][f"{name} runs conv_2d"] == 2 * runs
+        assert sums.hits[Group.RULES] == {f"{name} could break A1": 3 * runs}
+        limits = {each: hits for each, hits in sums.hits[Group.LIMITS].items() if hits}
+        assert limits == dict.fromkeys(REACHED, runs)
+    assert said.endswith(f"1 of 1 rules, 1 of 2 lines of {name}")
+    assert sorted(sums.counts.values()) == [0, 8]
+    text = (kept / "coverage.md").read_text()
+    assert text.startswith(f"# {name}-kit: 2 runs\n")
+    assert "\n- conv_2d: kernel_w at most 65535\n" in text
+    assert not any(f"- {each}\n" in text for each in REACHED)
+
+
+def test_a_kit_without_rtl_adds_limits(tmp_path: Path) -> None:
+    npu = SOC.device("npu")
+    assert isinstance(npu, Engine)
+    said = add_kit(tmp_path / "kept", npu, ("first",), {}, [], tmp_path / "absent")
+    assert "lines" not in said
+    assert not any(read_sums(tmp_path / "kept")[f"{npu.spec.name}-kit"].hits[Group.LIMITS].values())
+    assert "RTL" not in (tmp_path / "kept" / "coverage.md").read_text()
