@@ -216,7 +216,7 @@ def test_a_failed_assertion_leaves_the_waveform_up_to_it(
     request_of: Callable[[str], SimRequest], tmp_path: Path, vcd_reader: ModuleType
 ) -> None:
     waves = asked(tmp_path / "a.vcd")
-    with pytest.raises(SimulationError, match="NeverAcross4KiB failed") as caught:
+    with pytest.raises(SimulationError, match="crosses a boundary of 4 KiB") as caught:
         record(waves, request_of("ILLEGAL"), (NAMES,), simulate)
     assert f"; waves: {waves.path}, " in (caught.value.faults[0].remedy or "")
     assert vcd_reader.read_vcd(waves.path).texts("atoll_chip.u_cpu_operator.name[383:0]")[1:]
