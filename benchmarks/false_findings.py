@@ -15,7 +15,7 @@ from pathlib import Path
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
-from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.errors import AtollError, PlanError
 from atoll.driver.pipeline import Compiled, compile_graph
 from atoll.resolve import load_soc
 from atoll_sim.accelerator_test.accelerator_kit import NOWHERE
@@ -53,7 +53,7 @@ def compile_for(chip: str, ratio: float | None, seeds: Iterator[int]) -> Compile
     for seed in seeds:
         try:
             return compile_graph(soc, random_network(seed), NOWHERE)
-        except AtollError:
+        except PlanError:
             continue
     raise AssertionError
 
