@@ -115,11 +115,11 @@ def _breach_text(engine: Engine, found: re.Match[str]) -> str:
     port = instance.removeprefix(f"{engine.name}_")
     if instance == engine.name:
         return f"device '{engine.name}' breaks an assertion of its RTL (A10){when}: {which}"
-    if port == instance:
-        return ""
+    data = [each for each in engine.spec.ports.data if port in (each.name, "bus")]
+    if port == instance or not (data or port == "control"):
+        return ""  # the bus may as well be wrong
     if label not in BROKEN:
         return f"device '{engine.name}' breaks what its adapter relies on (A10){when}: {which}"
-    data = [each for each in engine.spec.ports.data if port in (each.name, "bus")]
     where = f"'{data[0].name}'" if data else "of its registers"
     protocol = data[0].protocol if data else engine.spec.ports.control
     return (

@@ -144,6 +144,10 @@ def test_a_model_that_breaks_off(script: str, status: int, tmp_path: Path) -> No
             " atoll_chip.u_npu_bus.Legal",
         ),
         (
+            "%Error: bus.sv:7: Assertion failed in atoll_chip.u_npu_demux.Legal: Legal failed",
+            "the simulator broke off with status 1",
+        ),
+        (
             "%Error: bus.sv:7: Assertion failed in atoll_chip.u_npuless.Legal: Legal failed",
             "the simulator broke off with status 1",
         ),
