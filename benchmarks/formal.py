@@ -12,9 +12,7 @@ from tests.formal.proofs import PROOFS, Fault, Proof, broken_by, prove, refute
 
 from atoll.cli.output import as_command
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.formal.prove import Verdict, available
-
-REMEDY = "proofs need pyosys: pip install 'atoll[formal]'"
+from atoll_sim.formal.prove import REMEDY, Verdict, available
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ import pytest
 from tests.formal.proofs import ASSERTED, PROOFS, Fault, Proof, broken_by, prove, refute
 
 from atoll_sim.chip.sources import RTL
-from atoll_sim.formal.prove import available
+from atoll_sim.formal.prove import Design, available, decide
 
 DOCUMENT = Path(__file__).parents[2] / "docs/formal.md"
 needs_pyosys = pytest.mark.skipif(not available(), reason="pyosys is not installed")
@@ -94,3 +94,12 @@ def assumption_rows() -> Iterator[str]:
         for said in proof.assumptions.values():
             sentence, _, place = said.partition(" Asserted: ")
             yield f"| {sentence.rstrip('.')} | {proof.name} | `{place}` |"
+
+
+@needs_pyosys
+def test_nothing_is_proven_of_a_design_that_says_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "mute.sv"
+    source.write_text("module mute (input logic clk_i, input logic a);\nendmodule\n")
+    verdict = decide(Design(top="mute", sources=(source,)))
+    assert verdict.properties == ()
+    assert not verdict.proven

@@ -136,4 +136,5 @@ def test_wrong_wires_of_each_chip_are_refuted(name: str, tmp_path: Path) -> None
         (swap_in("tgt_rdata_i", host), READS),
     ):
         verdict = decide_one(soc, host, tmp_path, chip=edit)
+        assert len(verdict.properties) == 4
         assert rule in verdict.refuted, (name, verdict)

@@ -28,6 +28,11 @@ class Granted:
     last: int
     write: bool
 
+    @property
+    def seen(self) -> range:
+        """Return all its addresses."""
+        return range(self.first, self.last + 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenAccess:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from atoll.api.proofs import SECONDS
 from atoll.records import dataclass
 from atoll.utils.children import TOOL_SECONDS, Done, start, too_long
 from atoll.utils.scratch import temporary_folder
@@ -22,8 +23,7 @@ from atoll_sim.build.tools import failure
 
 MACROS = Path(__file__).parent
 """Where the assertions of the RTL are those of proofs."""
-SECONDS = 300
-"""What ABC may take for one question."""
+REMEDY = "install what proofs need, with: pip install 'atoll[formal]'"
 BEYOND, BRIEFLY = 8, 5
 """Cycles after the first failure, and seconds for each, in which others are sought."""
 LOAD = "read_aiger model.aig; fold; strash"
@@ -44,6 +44,7 @@ class Design:
         several_clocks: It has more than one clock. Each is an input whose edges come in any
             pattern, and a cycle is a step in which any of them may have one.
         reset: An input that is low before the first cycle and high from then on; if "", none is.
+            The clock is `clk_i` then.
         own: Assertions of the RTL are properties, too.
     """
 
@@ -81,8 +82,8 @@ class Verdict:
 
     @property
     def proven(self) -> bool:
-        """All properties hold."""
-        return self.decided and not self.refuted
+        """There are properties, and all hold."""
+        return self.decided and bool(self.properties) and not self.refuted
 
 
 class Tools:

@@ -22,24 +22,10 @@ from atoll_sim.chip.generate import (
 from atoll_sim.chip.memory_map import Windows, windows_of
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
-from atoll_sim.formal.prove import Design, Verdict, available, decide
+from atoll_sim.formal.prove import REMEDY, Design, Verdict, available, decide
 
 STAND_INS = Path(__file__).with_name("rtl")
 TOP = "atoll_reach"
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """Bytes that a device may read, or also write.
-
-    Attributes:
-        name: of the pool, region or registers.
-        seen: the addresses at which it sees them.
-    """
-
-    name: str
-    seen: range
-    write: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +72,8 @@ class Reach:
     """What one device may touch, and what there is to touch."""
 
     name: str
-    grants: tuple[Grant, ...]
+    grants: tuple[Granted, ...]
     targets: tuple[Reached, ...]
-
-
-REMEDY = "install what proofs need, with: pip install 'atoll[formal]'"
 
 
 def prove_all(
@@ -149,12 +132,7 @@ def design_of(
 def _proof(chip: Chip, reach: Reach, verdict: Verdict) -> DeviceProof:
     return DeviceProof(
         name=reach.name,
-        grants=tuple(
-            Granted(
-                name=grant.name, first=grant.seen.start, last=grant.seen.stop - 1, write=grant.write
-            )
-            for grant in reach.grants
-        ),
+        grants=reach.grants,
         proven=verdict.proven if verdict.decided else None,
         broken=_broken_access(chip, reach.name, verdict),
         seconds=verdict.seconds,
@@ -205,7 +183,7 @@ def reach_of(soc: ResolvedSoc, index: int, name: str) -> Reach:
     return Reach(name, tuple(_grants(soc, device)), tuple(_targets(soc, device, index)))
 
 
-def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Grant]:
+def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Granted]:
     """Yield what a device may touch: pools by their reach, a core also its own regions."""
     if isinstance(device, Engine) and device.spec.fed:
         return
@@ -232,9 +210,13 @@ def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Grant]:
             end = min(region.end - memory.origin, place.offset + len(place.seen))
             if first < end:
                 at = place.seen.start - place.offset
-                yield Grant(region.name, range(at + first, at + end), access is Access.WRITE)
+                yield _make_grant(region.name, range(at + first, at + end), access is Access.WRITE)
     for block, registers in _registers(soc, device):
-        yield Grant(block, registers, write=True)
+        yield _make_grant(block, registers, write=True)
+
+
+def _make_grant(name: str, seen: range, write: bool) -> Granted:
+    return Granted(name=name, first=seen.start, last=seen.stop - 1, write=write)
 
 
 def _registers(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, range]]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Whatever may stand at a port of the bus: it accepts and answers when it likes, with what it likes,
-// but nothing that it was not asked, and it owes 63 answers at most.
+// but nothing that it was not asked, and it owes 255 answers at most.
 module atoll_any_slave
   import atoll_bus_pkg::*;
 #(
@@ -18,7 +18,7 @@ module atoll_any_slave
 );
 
   logic accepts, answers;
-  logic [5:0] owed_q;
+  logic [7:0] owed_q;
 
   atoll_free u_accepts (.value_o(accepts));
   atoll_free u_answers (.value_o(answers));
@@ -30,7 +30,7 @@ module atoll_any_slave
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) owed_q <= '0;
-    else owed_q <= owed_q + 6'(valid_i && ready_o) - 6'(rvalid_o);
+    else owed_q <= owed_q + 8'(valid_i && ready_o) - 8'(rvalid_o);
   end
 
 endmodule
