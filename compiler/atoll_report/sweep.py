@@ -27,6 +27,13 @@ def content(documents: Node) -> Mapping[str, object] | None:
     return {
         "sweep": sweep,
         "front": list(islice(sweep["front"], _MOST_ROWS)),
+        "stages": dict.fromkeys(
+            (stage, name)
+            for each in sweep["front"]
+            for stage, figures in each["stages"].items()
+            for name, value in figures.items()
+            if value.known
+        ),
         "logic": any(each["logic_basis"].raw for each in sweep["front"]),
         "objectives": objectives,
         "plots": [_plot(sweep, *two) for two in pairwise(drawn)],

@@ -14,14 +14,14 @@ from atoll.api.chips import load_soc
 from atoll.cost.areas import logic_of
 from atoll.cost.bands import Band
 from atoll.description.share import find_soc, shared_folder
-from atoll.description.sweep import CHIP, METRICS, PLAN, RUNS, Sweep, chip_text
+from atoll.description.sweep import BUILT, CHIP, CONFIRMED, METRICS, PLAN, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import printable
 from atoll.records import dataclass
 from atoll.utils.files import require_writable, write_text
 from atoll_sweep.asker import FINE, Row, logic_counts
-from atoll_sweep.question import is_of_chip
+from atoll_sweep.chips import is_of_chip
 from atoll_sweep.search import excess
 from atoll_sweep.space import choice_of
 
@@ -68,6 +68,11 @@ class Answers:
             return [f"there are no figures{where}: {row['status']}, {row['fault']}"]
         if row.get("stage", PLAN) != PLAN:
             return ["it is estimated alone: its estimates are not among the best"]
+        for stage in CONFIRMED:
+            if row.get(f"{stage}.status") not in (None, FINE):
+                of = f" with {row[f'{stage}.network']}" if row[f"{stage}.network"] else ""
+                said = f"{row[f'{stage}.status']}, {row[f'{stage}.fault']}"
+                return [f"it does not pass '{stage}'{of}: {said}"]
         limits = self.sweep.limits
         over = excess(row, self.sweep)
         found = [
@@ -76,7 +81,7 @@ class Answers:
             for name, share in over.items()
             if share > 0 and row[name] is not None
         ]
-        unknown = [name for name in (*limits, *self.objectives) if row[name] is None]
+        unknown = [name for name in (*over, *self.objectives) if row[name] is None]
         why = f": {row['fault']}" if row["fault"] else ""
         return found + [f"{name} is not known{why}" for name in dict.fromkeys(unknown)]
 
@@ -94,6 +99,11 @@ class Answers:
                 "axes": {axis: self.label_of(row, axis) for axis in self.sweep.axes},
                 "objectives": {name: row[name] for name in self.objectives},
                 "alike_points": row["alike"],
+                "stages": {
+                    stage: {name: row[f"{stage}.{name}"] for name in figures}
+                    for stage, figures in CONFIRMED.items()
+                    if row.get(f"{stage}.status") is not None
+                },
             }
             for row in self.front
         ]
@@ -288,8 +298,11 @@ class Answers:
             words = f"point {first['point']}: {first['fault']}"
             lines.append(f"{count:,} without figures: {code}, such as {words}")
         if over:
-            first = next(row for row in self.rows if row["status"] == FINE and self.lacks(row))
-            words = f"point {first['point']}: {self.lacks(first)[0]}"
+            near = min(
+                (row for row in self.rows if row["status"] == FINE and self.lacks(row)),
+                key=lambda row: max(excess(row, self.sweep).values(), default=0.0),
+            )
+            words = f"point {near['point']}: {self.lacks(near)[0]}"
             lines.append(f"{over:,} not compared, such as {words}")
         if not self.front:
             lines.append("No point is on the front.")
@@ -312,12 +325,13 @@ class Answers:
         )
 
     def _runs(self, columns: int | None) -> Iterator[str]:
-        """Yield what came of points that ran, and how far their estimates are off."""
-        for stage in RUNS:
-            ran = [row for row in self.rows if row.get(f"{stage}.status") is not None]
-            if ran:
-                right = [row for row in ran if row[f"{stage}.status"] == FINE]
-                words = f"{stage}: {len(right):,} of {len(ran):,} points ran right"
+        """Yield what came of points that were built or ran, and how far their estimates are off."""
+        for stage in CONFIRMED:
+            done = [row for row in self.rows if row.get(f"{stage}.status") is not None]
+            if done:
+                right = [row for row in done if row[f"{stage}.status"] == FINE]
+                verb = "were built" if stage == BUILT else "ran right"
+                words = f"{stage}: {len(right):,} of {len(done):,} points {verb}"
                 if stage == "rtl" and right:
                     off = [100 * abs(row["cycles"] / row["rtl.cycles"] - 1) for row in right]
                     words += f"; estimates are {np.median(off):.2g} % off at the median"
@@ -325,7 +339,8 @@ class Answers:
                 yield wrap(words, columns) + "\n"
 
     def _front_rows(self, rows: Sequence[Row], columns: int | None) -> list[tuple[str, ...]]:
-        ran = [name for name in ("rtl.cycles",) if name in self.table.schema.names]
+        later = (f"{stage}.{name}" for stage in CONFIRMED for name in CONFIRMED[stage])
+        ran = [name for name in later if any(row.get(name) is not None for row in rows)]
         logic = ("logic band", "logic basis") if logic_counts(self.sweep) else ()
         axes, figures = [*self.sweep.axes], (*self.objectives, *ran, "alike", "basis", *logic)
         if columns and len("  ".join(("point", *axes, *figures))) > columns:

@@ -23,8 +23,7 @@ from atoll.cost.areas import logic_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
 from atoll.description.layers import key_words
-from atoll.description.share import find_soc
-from atoll.description.sweep import CHIP, PLAN, PLANNER, RUNS, Sweep, figures_asked
+from atoll.description.sweep import BUILT, CHIP, PLAN, PLANNER, RUNS, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import report_to, silent
@@ -35,9 +34,11 @@ from atoll.memory.algorithms import DEFAULT
 from atoll.plugins.loading import foreign_code
 from atoll.records import dataclass
 from atoll.resolve.places import Memory
-from atoll.resolve.soc import Device
+from atoll.resolve.soc import Device, ResolvedSoc
 from atoll.resolve.timeless import timeless
-from atoll_sweep.question import Function, Question, functions_of, is_of_chip, requests_of
+from atoll.utils.scratch import temporary_folder
+from atoll_sweep.chips import Chips, is_of_chip
+from atoll_sweep.question import Function, Question, functions_of, requests_of
 from atoll_sweep.space import Choice, choice_of
 
 Row = dict[str, Any]
@@ -59,7 +60,6 @@ class Asker:
     """Answers one question for any point."""
 
     question: Question
-    _chips: dict[str, atoll.Soc] = field(default_factory=dict)
     _at_hand: dict[Choice, atoll.Soc] = field(default_factory=dict)
     _compiled: dict[tuple[Choice, str], atoll.Compilation] = field(default_factory=dict)
 
@@ -67,6 +67,10 @@ class Asker:
     def sweep(self) -> Sweep:
         """The sweep file."""
         return self.question.sweep()
+
+    @cached_property
+    def _chips(self) -> Chips:
+        return Chips(self.sweep)
 
     @cached_property
     def networks(self) -> Mapping[str, atoll.Network]:
@@ -84,6 +88,8 @@ class Asker:
         with self.question.open_texts(), report_to(silent):
             if stage in RUNS:
                 return self.run(number, "iss" if stage == "iss" else "rtl")
+            if stage == BUILT:
+                return self.build(number)
             return self.ask(number, planned=PLAN in (stage, self.sweep.stages[0]))
 
     def ask(self, number: int, *, planned: bool = True) -> Row:
@@ -99,6 +105,21 @@ class Asker:
                 made[name] = compile_it(choice, soc, network)
             name = None
             return row | {"status": FINE} | self._figures(soc, made)
+        except AtollError as error:
+            return row | _words(error, name)
+
+    def build(self, number: int) -> Row:
+        """Build the firmware of each network, and return what the largest takes."""
+        row: Row = {"point": number}
+        name = None
+        try:
+            choice = choice_of(number, self.sweep.lengths)
+            soc, found = self.chip(choice), list[Row]()
+            for network in self.networks.values():
+                name = network.name
+                found.append(_built_use(soc, self._plan(choice, soc, network)))
+            largest = {key: max(each[key] for each in found) for key in found[0]}
+            return row | {"status": FINE} | largest
         except AtollError as error:
             return row | _words(error, name)
 
@@ -158,11 +179,11 @@ class Asker:
             if len(self._at_hand) >= _KEPT_CHIPS:
                 self._at_hand.pop(next(iter(self._at_hand)))
             try:
-                self._at_hand[other] = self._load(other)
+                self._at_hand[other] = self._chips.load(other)
             except AtollError:
                 if other == choice:
                     raise
-                return self._load(choice)  # at its own speeds it may have other faults
+                return self._chips.load(choice)  # at its own speeds it may have other faults
         changes = [text for axis, texts in self._on_top.items() for text in texts[choice[axis]]]
         return self._at_hand[other].with_(changes) if changes else self._at_hand[other]
 
@@ -180,16 +201,6 @@ class Asker:
         """Return what an axis sets."""
         values = [*self.sweep.axes.values()][axis]
         return {key for each in values for key, _ in each.sets}
-
-    def _load(self, choice: Choice) -> atoll.Soc:
-        sets = self.sweep.sets_of(choice)
-        source = next((text for key, text in sets if key == CHIP), self.sweep.model.soc)
-        chip = self._chips.get(str(source))
-        if chip is None:
-            found = find_soc(str(source), self.sweep.folder)
-            chip = self._chips[str(source)] = atoll.load_soc(found)
-        changes = [f"{key}={text}" for key, text in sets if is_of_chip(key)]
-        return chip.with_(changes) if changes else chip
 
     def _estimate(
         self, choice: Choice, soc: atoll.Soc, network: atoll.Network
@@ -230,8 +241,8 @@ class Asker:
         ):
             return False  # it is none, or the order of axes says whose value wins
         try:
-            base = timeless(self._load(first)._resolved)
-            return all(timeless(self._load(each)._resolved) == base for each in changed)
+            base = timeless(self._chips.load(first)._resolved)
+            return all(timeless(self._chips.load(each)._resolved) == base for each in changed)
         except AtollError:
             return False
 
@@ -317,10 +328,33 @@ def _finite(score: float) -> float:
 
 def _use(soc: atoll.Soc, made: atoll.Compilation) -> tuple[int, int]:
     """Return what a plan takes of pools in RAM and of pools in ROM."""
-    chip, used = soc._resolved, {"ram": 0, "rom": 0}
-    for pool, size in made.used_bytes.items():
-        used[chip.memory(chip.pool(pool).region.memory).kind] += size
-    return used["ram"], used["rom"]
+    return _by_kind(soc._resolved, made.used_bytes)
+
+
+def _built_use(soc: atoll.Soc, made: atoll.Compilation) -> Row:
+    """Return what a firmware takes: pools, code and data in RAM and ROM, and stacks beside them.
+
+    Raises:
+        AtollError: it cannot be built.
+    """
+    used, stack = dict(made.used_bytes), 0
+    with temporary_folder() as folder:
+        images: list[Row] = atoll.build(made, folder / "firmware").rows()
+        for image in images:
+            stack += image["stack_bytes"]
+            for each in image["regions"]:
+                used[each["region"]] = max(each["used_bytes"], used.get(each["region"], 0))
+    ram, rom = _by_kind(soc._resolved, used)
+    return {"ram_bytes": ram, "rom_bytes": rom, "stack_bytes": stack}
+
+
+def _by_kind(chip: ResolvedSoc, used: Mapping[str, int]) -> tuple[int, int]:
+    """Return the sum of bytes by region in RAM and in ROM."""
+    memories = {region.name: region.memory for region in chip.regions()}
+    found = {"ram": 0, "rom": 0}
+    for region, size in used.items():
+        found[chip.memory(memories[region]).kind] += size
+    return found["ram"], found["rom"]
 
 
 def _traffic(found: atoll.NetworkEstimate) -> int:

@@ -102,7 +102,7 @@ def sweep(
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if first != _SHOW:
         log(f"all points are in {found.folder}")
-        if sum(found.failures.values()) == found.computed:
+        if not found.front():
             raise typer.Exit(1)
 
 

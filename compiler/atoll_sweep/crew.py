@@ -28,7 +28,7 @@ import distributed
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
-from atoll.description.sweep import RUNS
+from atoll.description.sweep import CONFIRMED, RUNS
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.progress import announce, tell
 from atoll.diagnostics.shown import printable
@@ -157,7 +157,7 @@ class Cluster:
             sent[future.key] = batch
             coming.add(future)
 
-        pace = Pace(_TRIPS_OF_A_BATCH * self.trip, 1 if stage in RUNS else _FIRST_BATCH)
+        pace = Pace(_TRIPS_OF_A_BATCH * self.trip, 1 if stage in CONFIRMED else _FIRST_BATCH)
         suspects: list[int] = []
         while left:
             while waiting and len(sent) < _AHEAD * self.workers:

@@ -11,11 +11,8 @@ from pathlib import Path
 
 import atoll
 from atoll.api.requests import options_of
-from atoll.description.loader import override
-from atoll.description.share import find_soc
 from atoll.description.sweep import (
     BUILD,
-    CHIP,
     METRICS,
     OTHER_COLUMNS,
     PLANNER,
@@ -30,6 +27,7 @@ from atoll.driver.search import STRATEGIES
 from atoll.memory.algorithms import PLANNERS
 from atoll.plugins.loading import load
 from atoll.records import dataclass
+from atoll_sweep.chips import chip_names, chips_of, wrong_keys, wrong_values
 from atoll_sweep.files import below, files_of, lay_out, named_below, texts_in, words_in
 from atoll_sweep.installed import names_in
 
@@ -102,8 +100,8 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
     """Check all that a sweep names, and return what it asks.
 
     Raises:
-        AtollError: a chip or a network cannot be read; E244, an axis is none of a chip or of a
-            build file, or a planner is not there.
+        AtollError: a chip or a network cannot be read; E244, an axis or its value is none of a
+            chip or of a build file, a planner is not there, or a figure cannot be known.
     """
     faults: list[Fault] = []
     networks = {}
@@ -116,7 +114,8 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
             faults += [replace(each, at=each.at or at) for each in error.faults]
     faults += _wrong_functions(sweep, functions)
     chips = [*chips_of(sweep)]
-    faults += [fault for chip in chips for fault in _wrong_keys(sweep, chip)]
+    wrong = [fault for chip in chips for fault in wrong_keys(sweep, chip)]
+    faults += wrong or wrong_values(sweep)
     faults += _wrong_requests(sweep)
     if faults:
         raise DescriptionError.all(dict.fromkeys(faults))
@@ -135,19 +134,6 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
 
 def _document_of(sweep: Sweep) -> str:
     return json.dumps(plain(sweep.where.root))
-
-
-def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
-    """Yield the chips whose keys are changed.
-
-    Raises:
-        AtollError: one cannot be read.
-    """
-    listed = {str(each.label): number for number, each in enumerate(sweep.axes.get(CHIP, ()))}
-    for name in chip_names(sweep):
-        place = ("axes", CHIP, str(listed[name])) if name in listed else ("axes",)
-        at = sweep.where.at("soc") if name == sweep.model.soc else sweep.where.at(*place)
-        yield atoll.load_soc(find_soc(name, sweep.folder, at))
 
 
 def _digest_of(
@@ -174,13 +160,6 @@ def _part_files(chip: atoll.Soc) -> Iterator[Path]:
     if (source := chip._resolved.source) is not None:
         for parts in (source.accelerators, source.cores, source.function_units):
             yield from (part.path for part in parts.values())
-
-
-def chip_names(sweep: Sweep) -> list[str]:
-    """Return what the sweep file calls its chips."""
-    sets = [pair for values in sweep.axes.values() for each in values for pair in each.sets]
-    named = dict.fromkeys(text for key, text in sets if key == CHIP)
-    return [*named, sweep.model.soc] if sweep.model.soc else [*named]
 
 
 def functions_of(sweep: Sweep) -> dict[str, Function]:
@@ -224,29 +203,6 @@ def _wrong_functions(sweep: Sweep, given: Mapping[str, Function]) -> Iterator[Fa
                 message=f"objective '{name}' is no function",
                 remedy="give a function of a chip and its compiled networks",
             )
-
-
-def is_of_chip(key: str) -> bool:
-    """Tell whether an axis or a setting is a key of the chip."""
-    return key not in (CHIP, PLANNER) and not key.startswith(BUILD)
-
-
-def _wrong_keys(sweep: Sweep, chip: atoll.Soc) -> Iterator[Fault]:
-    """Yield a fault for each key that a chip cannot have."""
-    for name, values in sweep.axes.items():
-        for key, text in {key: text for each in values for key, text in each.sets}.items():
-            try:
-                if is_of_chip(key):
-                    override(chip._root, [f"{key}={text}"])
-            except AtollError as error:
-                yield Fault(
-                    code="E244",
-                    message=f"axis '{name}': chip '{chip.name}' has no key '{key}'",
-                    at=sweep.where.key_at("axes", name),
-                    remedy=error.faults[0].remedy
-                    if len(chip_names(sweep)) == 1
-                    else "let 'settings' of one axis set 'soc' and the keys of each chip together",
-                )
 
 
 def _wrong_requests(sweep: Sweep) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from atoll.description.sweep import PLAN, RUNS
+from atoll.description.sweep import CONFIRMED, PLAN
 from atoll.diagnostics.errors import UsageError
 from atoll.records import dataclass
 from atoll.utils.files import require_writable, unwritable
@@ -218,7 +218,7 @@ def tables_in(folder: Path) -> dict[str, pa.Table]:
         UsageError: E246; it has none.
     """
     found, document = {}, json.loads(document_in(folder)[0])
-    for name in (FIRST, PLAN, *RUNS):
+    for name in (FIRST, PLAN, *CONFIRMED):
         if files := _files_in(folder, name):
             schema = read_schema(files[0])
             if json.loads(schema.metadata[SWEEP_KEY]) != document:

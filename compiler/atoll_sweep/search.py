@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 
 import optuna
 
-from atoll.description.sweep import Sweep
+from atoll.description.sweep import BUILT_FIGURES, Sweep
 from atoll.description.sweep_values import magnitude
 from atoll_sweep.asker import FINE, Row
 from atoll_sweep.space import number_of
@@ -55,10 +55,14 @@ def _tell(
 
 
 def excess(row: Row, sweep: Sweep) -> dict[str, float]:
-    """Return by which share a row is above each limit, or negative; above if it is not known."""
+    """Return by which share a row is above each limit, or negative; above if it is not known.
+
+    Limits of what is built count once something is.
+    """
     return {
         name: 1.0 if row.get(name) is None else row[name] / limit - 1
         for name, limit in sweep.limits.items()
+        if name in row or name not in BUILT_FIGURES
     }
 
 

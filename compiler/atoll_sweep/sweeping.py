@@ -19,7 +19,7 @@ from atoll_sweep.question import Function, Question, question_of
 from atoll_sweep.results import FIRST, Results, hold, require_folder
 from atoll_sweep.search import GENERATION, propose
 from atoll_sweep.space import draw
-from atoll_sweep.table import schema_of, schema_of_runs, with_stages
+from atoll_sweep.table import schema_of, schema_of_stage, with_stages
 
 SECONDS_OF_A_PART = 5.0
 """Rows are written at least so often."""
@@ -96,10 +96,11 @@ def run(
                 _compute(sweep, askers, keeper)
         tables = {FIRST: results.finish()}
         for stage in sweep.stages[1:]:
+            count = sweep.model.stages[stage]
             best = Answers(sweep, with_stages(tables, FIRST), objectives).best(
-                int(sweep.model.stages[stage])
+                sweep.points if count == "all" else int(count)
             )
-            schema = results.schema if stage == PLAN else schema_of_runs(question.document)
+            schema = results.schema if stage == PLAN else schema_of_stage(stage, question.document)
             runs = Results(folder, stage, schema)
             with _keeper(runs, question, len(best)) as keeper:
                 for rows in askers.ask([each for each in best if each not in runs.known], stage):

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from atoll.description.sweep import (
+    CONFIRMED,
     OF_A_NETWORK,
     OTHER_COLUMNS,
     PLAN,
-    RUNS,
     Sweep,
     figures_asked,
 )
@@ -26,6 +26,7 @@ _COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes")
 SWEEP_KEY = b"atoll.sweep"
 """Of the metadata of each file: the sweep file as JSON."""
 
+_OUTCOME = ("status", "fault", "network")
 _ROWS_OF_A_GROUP = 2**16
 
 
@@ -51,10 +52,11 @@ def schema_of(sweep: Sweep, document: str, functions: Iterable[str]) -> pa.Schem
     return pa.schema(fields, metadata={SWEEP_KEY: document})
 
 
-def schema_of_runs(document: str) -> pa.Schema:
-    """Return the columns of points that ran; `cycles` are those of the networks together."""
-    texts = [pa.field(name, pa.string()) for name in ("status", "fault", "network")]
-    fields = [pa.field("point", pa.int64(), nullable=False), *texts, pa.field("cycles", pa.int64())]
+def schema_of_stage(stage: str, document: str) -> pa.Schema:
+    """Return the columns of points that are built or run."""
+    fields = [pa.field("point", pa.int64(), nullable=False)]
+    fields += [pa.field(name, pa.string()) for name in _OUTCOME]
+    fields += [pa.field(name, pa.int64()) for name in CONFIRMED[stage]]
     return pa.schema(fields, metadata={SWEEP_KEY: document})
 
 
@@ -62,7 +64,7 @@ def with_stages(tables: Mapping[str, pa.Table], first: str) -> pa.Table:
     """Return the table of all points with what later stages say of some.
 
     Those that are planned after all were estimated have the figures of the plan, and `stage` says
-    so; what ran has columns such as ``rtl.cycles``.
+    so; what was built or ran has columns such as ``rtl.cycles``.
     """
     joined = tables[first]
     if PLAN in tables:
@@ -71,12 +73,12 @@ def with_stages(tables: Mapping[str, pa.Table], first: str) -> pa.Table:
         points = joined.column("point").to_pylist()
         stages = [PLAN if point in planned else "estimate" for point in points]
         joined = joined.append_column("stage", pa.array(stages, pa.string()))
-    for stage in RUNS:
+    for stage, figures in CONFIRMED.items():
         if stage in tables:
-            ran = {row["point"]: row for row in tables[stage].to_pylist()}
+            done = {row["point"]: row for row in tables[stage].to_pylist()}
             points = joined.column("point").to_pylist()
-            for name in ("status", "fault", "network", "cycles"):
-                values = [ran[point][name] if point in ran else None for point in points]
+            for name in (*_OUTCOME, *figures):
+                values = [done[point][name] if point in done else None for point in points]
                 column = pa.array(values, tables[stage].schema.field(name).type)
                 joined = joined.append_column(f"{stage}.{name}", column)
     return joined
@@ -171,6 +173,6 @@ def damage_error(path: Path) -> UsageError:
 def functions_of(table: pa.Table, sweep: Sweep) -> tuple[str, ...]:
     """Return a user's objectives that a table has and the sweep file does not name."""
     own = {*schema_of(sweep, "", sweep.model.objectives).names, *OTHER_COLUMNS}
-    runs = tuple(f"{stage}." for stage in RUNS)
-    names = [name for name in table.schema.names if not name.startswith(runs)]
+    stages = tuple(f"{stage}." for stage in CONFIRMED)
+    names = [name for name in table.schema.names if not name.startswith(stages)]
     return tuple(name for name in names if name not in own)

@@ -41,10 +41,18 @@ CHIP, PLANNER, BUILD = "soc", "planner", "build."
 METRICS = tuple(UNITS)
 
 Method = Literal["grid", "random", "latin_hypercube", "tpe", "nsga2"]
-Stage = Literal["estimate", "plan", "iss", "rtl"]
+Stage = Literal["estimate", "plan", "build", "iss", "rtl"]
 STAGES: tuple[str, ...] = get_args(Stage)
-PLAN, RUNS = "plan", ("iss", "rtl")
-"""The stage in which points are planned, and those in which they run."""
+PLAN, BUILT, RUNS = "plan", "build", ("iss", "rtl")
+"""The stages in which points are planned and built, and those in which they run."""
+
+CONFIRMED: Mapping[str, tuple[str, ...]] = {
+    BUILT: ("ram_bytes", "rom_bytes", "stack_bytes"),
+    **dict.fromkeys(RUNS, ("cycles",)),
+}
+"""The figures that stages after the plan find; a table has them as ``rtl.cycles``, for example."""
+
+BUILT_FIGURES = tuple(f"{BUILT}.{name}" for name in CONFIRMED[BUILT])
 
 OTHER_COLUMNS = (
     *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
@@ -330,7 +338,7 @@ def check_sweep(model: SweepFile, where: SourceMap, faults: Faults) -> None:
 
 
 def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
-    """Refuse a key that two axes set, and a name that a table has already."""
+    """Refuse a key that two axes set, alone or with others, and a name that a table has already."""
     seen: dict[tuple[str, ...], str] = {}
     taken = {f"{network}.{figure}" for network in model.networks for figure in OF_A_NETWORK}
     taken |= {*METRICS, *OTHER_COLUMNS}
@@ -351,13 +359,17 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
                     at=where.key_at("axes", name),
                     remedy="let an axis 'soc' name the chips",
                 )
-            if (first := seen.setdefault(key_words(key), name)) != name:
-                faults.add(
-                    "E244",
-                    f"axes '{first}' and '{name}' both set '{key}'",
-                    at=where.key_at("axes", name),
-                    remedy="leave it to one of them",
-                )
+            words = key_words(key)
+            for other, first in seen.items():
+                outer, inner = sorted((words, other), key=len)
+                if first != name and inner[: len(outer)] == outer:
+                    faults.add(
+                        "E244",
+                        f"axes '{first}' and '{name}' both set '{'.'.join(inner)}'",
+                        at=where.key_at("axes", name),
+                        remedy="leave it to one of them",
+                    )
+            seen.setdefault(words, name)
 
 
 def _check_stages(model: SweepFile, where: SourceMap, faults: Faults) -> None:
@@ -372,7 +384,11 @@ def _check_stages(model: SweepFile, where: SourceMap, faults: Faults) -> None:
         )
     for before, after in pairwise(stages):
         fewer, more = model.stages[after], model.stages[before]
-        if fewer == "all" or (isinstance(more, int) and int(fewer) > more):
+        if fewer == "all":
+            wrong = after == PLAN or more != "all"
+        else:
+            wrong = isinstance(more, int) and int(fewer) > more
+        if wrong:
             faults.add(
                 "E244",
                 f"stage '{after}' has {fewer} points, and '{before}' before it {more}",
@@ -385,8 +401,17 @@ def _limits(model: SweepFile, where: SourceMap, faults: Faults) -> Iterator[tupl
     """Yield the most that a point may have, by figure or objective."""
     for name, value in model.constraints.items():
         known = (*METRICS, *(each for each in model.objectives if ":" in each))
-        limit = limit_of(value, UNITS.get(name, "")) if name in known else None
-        if name not in known:
+        known += BUILT_FIGURES if BUILT in model.stages else ()
+        unit = "size" if name in BUILT_FIGURES else UNITS.get(name, "")
+        limit = limit_of(value, unit) if name in known else None
+        if name in BUILT_FIGURES and name not in known:
+            faults.add(
+                "E244",
+                f"'constraints' names '{name}', and no stage builds points",
+                at=where.key_at("constraints", name),
+                remedy=f"add '{BUILT}: all' to 'stages', for example",
+            )
+        elif name not in known:
             faults.add(
                 "E244",
                 f"'constraints' names '{name}', which is no figure and no objective",
@@ -394,7 +419,6 @@ def _limits(model: SweepFile, where: SourceMap, faults: Faults) -> Iterator[tupl
                 remedy=nearest(name, known),
             )
         elif limit is None:
-            unit = UNITS.get(name, "")
             example = {"time": "5 ms", "size": "64 KiB"}.get(unit, "1000")
             faults.add(
                 "E244",

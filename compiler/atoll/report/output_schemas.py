@@ -448,6 +448,7 @@ SWEEP = object_of(
             axes=mapping_of(TEXT),
             objectives=mapping_of({"type": "number"}),
             alike_points=COUNT,
+            stages=mapping_of(mapping_of(maybe(COUNT))),
         )
     ),
     axes=mapping_of(each(TEXT)),

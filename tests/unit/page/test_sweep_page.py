@@ -13,6 +13,9 @@ from tests.unit.sweep.sweeps import small
 import atoll
 
 
+STAGES = {"plan": "all", "build": 1}
+
+
 @cache
 def documents() -> Mapping[str, Any]:
     axes = {
@@ -21,7 +24,7 @@ def documents() -> Mapping[str, Any]:
         "pools.shared.size": ["4 KiB", "8 KiB"],
     }
     found = atoll.sweep(
-        small(axes=axes, objectives=["cycles", "moved_bytes"]),
+        small(axes=axes, objectives=["cycles", "moved_bytes"], stages=STAGES),
         workers=0,
         objectives={"pool": lambda soc, made: soc.pool_size_bytes["shared"]},
     )
@@ -39,6 +42,7 @@ def test_every_number_is_that_of_the_json() -> None:
     places = shown_values(page)
     assert "/sweep/front/0/objectives/cycles" in places
     assert "/sweep/failures/E045" in places
+    assert "/sweep/front/0/stages/build/rom_bytes" in places
 
 
 def test_pictures_have_each_point_and_name_it() -> None:
@@ -84,7 +88,7 @@ def test_an_objective_that_does_not_vary_is_not_drawn() -> None:
 
 
 def test_a_sweep_without_a_front_says_so() -> None:
-    axes = {"devices.npu.params.output_lanes": [5, 6]}
+    axes = {"pools.shared.size": ["512 KiB", "1 MiB"]}
     found = atoll.make_report(atoll.sweep(small(axes=axes), workers=0))
     page = read_page(found.to_html())
     assert "No point has all figures that are compared" in page.text

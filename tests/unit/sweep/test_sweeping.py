@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from tests.unit.sweep.sweeps import DIGITS, small
 
 import atoll
@@ -497,6 +498,59 @@ def test_points_that_ran_are_the_best_and_right(tmp_path: Path, monkeypatch: Any
     seen.clear()
     swept(tmp_path / "out", resume=True, stages={"plan": "all", "rtl": 2}, objectives=["cycles"])
     assert seen == [], "no point runs again"
+
+
+def loaded_bytes(elf: Path, memory: range) -> int:
+    """Add up what an image has in a memory before it runs."""
+    with elf.open("rb") as file:
+        segments = [*ELFFile(file).iter_segments("PT_LOAD")]
+    return sum(each["p_filesz"] for each in segments if each["p_paddr"] in memory)
+
+
+ROOM: dict[str, Any] = {
+    "much": {"memories.flash.size": "1 MiB"},
+    "little": {
+        "memories.flash.size": "16 KiB",
+        "pools.weights.size": "13 KiB",
+        "devices.cpu.code.size": "2 KiB",
+    },
+}
+
+
+def test_points_that_are_built_have_the_bytes_of_their_firmware(tmp_path: Path) -> None:
+    lanes = "devices.npu.params.output_lanes"
+    axes = {lanes: [4, 8], "room": {"settings": ROOM}}
+    stages = {"plan": "all", "build": "all"}
+    limits = {"build.rom_bytes": 14_000}
+    found = swept(tmp_path / "out", axes=axes, stages=stages, constraints=limits)
+    rows = {(row[lanes], row["room"]): row for row in found.rows()}
+    for number in (4, 8):
+        assert rows[number, "little"]["build.status"] == "E074", "there is a plan, but no firmware"
+        chip = atoll.load_soc("lagoon", overrides={lanes: number})
+        folder = atoll.build(atoll.compile(chip, DIGITS), tmp_path / str(number)).folder
+        row = rows[number, "much"]
+        assert row["build.rom_bytes"] == loaded_bytes(folder / "firmware.elf", range(2**20))
+        assert row["build.rom_bytes"] > row["rom_bytes"]
+        assert row["build.ram_bytes"] > row["ram_bytes"]
+        assert 0 < row["build.stack_bytes"] < 8192
+    assert [row[lanes] for row in found.front()] == [4], "8 lanes take more than the limit"
+    assert "14,000" in found.explain(rows[8, "much"]["point"])
+    assert "it does not pass 'build'" in found.explain(rows[4, "little"]["point"])
+    assert "build: 2 of 4 points were built" in found.text()
+    (shown,) = found.to_json()["front"]
+    assert shown["stages"]["build"]["rom_bytes"] == rows[4, "much"]["build.rom_bytes"]
+    assert atoll.load_sweep(tmp_path / "out").rows() == found.rows()
+
+
+def test_a_value_that_another_one_makes_possible_is_no_error() -> None:
+    loom = str(DIGITS.parents[1] / "11_systolic_array" / "loom.yaml")
+    axes = {
+        "devices.npu.accelerator": [loom, "reef"],
+        "devices.npu.params": ["{input_lanes: 8, output_lanes: 8, vector: 2}", "null"],
+        "pools.shared.size": ["512 KiB", "64 KiB"],
+    }
+    rows = swept(axes=axes).rows()
+    assert [row["point"] for row in rows if row["status"] == "ok"] == [3, 5, 7]
 
 
 def test_without_dask_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
