@@ -23,7 +23,7 @@ from atoll.cost.areas import logic_of
 from atoll.cost.bands import add_parts, joint_band
 from atoll.cost.energy import area_of
 from atoll.description.layers import key_words
-from atoll.description.sweep import BUILT, CHIP, PLAN, PLANNER, RUNS, Sweep, figures_asked
+from atoll.description.sweep import BUILT, CHIP, NETWORK, PLAN, PLANNER, RUNS, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import report_to, silent
@@ -78,6 +78,12 @@ class Asker:
         files = self.question.networks.items()
         return {name: atoll.load_network(data, name=name) for name, data in files}
 
+    def _asked(self, choice: Choice) -> Mapping[str, atoll.Network]:
+        """Return the networks of a point: the one that an axis names, or all."""
+        sets = self.sweep.sets_of(choice)
+        named = [text for key, text in sets if key == NETWORK]
+        return {name: self.networks[name] for name in named} if named else self.networks
+
     @cached_property
     def functions(self) -> Mapping[str, Function]:
         """A user's objectives by name."""
@@ -100,7 +106,7 @@ class Asker:
         try:
             soc = self.chip(choice)
             made = {}
-            for name, network in self.networks.items():
+            for name, network in self._asked(choice).items():
                 compile_it = self._plan if planned else self._estimate
                 made[name] = compile_it(choice, soc, network)
             name = None
@@ -115,7 +121,7 @@ class Asker:
         try:
             choice = choice_of(number, self.sweep.lengths)
             soc, found = self.chip(choice), list[Row]()
-            for network in self.networks.values():
+            for network in self._asked(choice).values():
                 name = network.name
                 found.append(_built_use(soc, self._plan(choice, soc, network)))
             largest = {key: max(each[key] for each in found) for key in found[0]}
@@ -133,7 +139,7 @@ class Asker:
         try:
             choice = choice_of(number, self.sweep.lengths)
             soc, total = self.chip(choice), 0
-            for name, network in self.networks.items():
+            for name, network in self._asked(choice).items():
                 made = atoll.run(self._plan(choice, soc, network), cpu=cpu).network
                 if not made.passed:
                     found = [*made.violations, *made.mismatches]
@@ -276,7 +282,7 @@ class Asker:
             row["logic_um2"], row["sram_bytes"] = logic.total, logic.sram_bytes
             row["logic_um2_low"], row["logic_um2_high"] = logic.low, logic.high
             row["logic_basis"] = logic.basis_words
-        if len(found) > 1:
+        if len(self.networks) > 1:
             for name, cycles in found.items():
                 row[f"{name}.cycles"] = cycles
                 row[f"{name}.ram_bytes"], row[f"{name}.rom_bytes"] = use[name]

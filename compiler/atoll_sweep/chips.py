@@ -15,7 +15,7 @@ from atoll.cost.areas import logic_of
 from atoll.cost.energy import area_of
 from atoll.description.loader import override
 from atoll.description.share import find_soc
-from atoll.description.sweep import BUILD, CHIP, PLANNER, Sweep, figures_asked
+from atoll.description.sweep import BUILD, CHIP, NETWORK, PLANNER, Sweep, figures_asked
 from atoll.description.tree import COMMAND_LINE, Listing
 from atoll.diagnostics.errors import AtollError, Fault
 from atoll.records import dataclass
@@ -66,7 +66,7 @@ class Chips:
 
 def is_of_chip(key: str) -> bool:
     """Tell whether an axis or a setting is a key of the chip."""
-    return key not in (CHIP, PLANNER) and not key.startswith(BUILD)
+    return key not in (CHIP, NETWORK, PLANNER) and not key.startswith(BUILD)
 
 
 def chip_names(sweep: Sweep) -> list[str]:

@@ -35,8 +35,8 @@ MOST_POINTS = 1_000_000
 """That one sweep computes; the space that it draws them from may be larger."""
 MOST_SPACE = 2**63 - 1
 
-CHIP, PLANNER, BUILD = "soc", "planner", "build."
-"""Axes that are no keys of a chip: the chip, the memory planner, and keys of a build file."""
+CHIP, NETWORK, PLANNER, BUILD = "soc", "networks", "planner", "build."
+"""Axes that are no keys of a chip: chips, networks, memory planners, and keys of a build file."""
 
 METRICS = tuple(UNITS)
 
@@ -195,8 +195,8 @@ class SweepFile(Described):
         dict[str, Annotated[Axis, BeforeValidator(_axis)]],
         Field(min_length=1, max_length=MOST_AXES),
     ] = Field(
-        description="By what changes: a key of the chip, as for --set; 'soc'; 'planner'; 'build.' "
-        "and a key of a build file; or any name, for named settings.",
+        description="By what changes: a key of the chip, as for --set; 'soc'; 'networks'; 'planner'"
+        "; 'build.' and a key of a build file; or any name, for named settings.",
     )
     search: Search = Search()
     stages: dict[Stage, Chosen] = Field(
@@ -326,6 +326,7 @@ def check_sweep(model: SweepFile, where: SourceMap, faults: Faults) -> None:
             remedy="delete one of them" if model.soc else "add 'soc: lagoon', for example",
         )
     _check_keys(model, where, faults)
+    _check_networks(model, where, faults)
     _check_stages(model, where, faults)
     for number_, each in enumerate(model.objectives):
         if each in model.objectives[:number_]:
@@ -370,6 +371,21 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
                         remedy="leave it to one of them",
                     )
             seen.setdefault(words, name)
+
+
+def _check_networks(model: SweepFile, where: SourceMap, faults: Faults) -> None:
+    """Refuse values of an axis of networks that name none."""
+    for name, axis in model.axes.items():
+        asked = [each.get(NETWORK) for each in (axis.settings or {}).values()]
+        asked += axis.values or () if name == NETWORK else ()
+        for each in asked:
+            if each is not None and each not in model.networks:
+                faults.add(
+                    "E244",
+                    f"axis '{name}' asks network '{each}', which 'networks' does not name",
+                    at=where.key_at("axes", name),
+                    remedy=nearest(str(each), model.networks),
+                )
 
 
 def _check_stages(model: SweepFile, where: SourceMap, faults: Faults) -> None:

@@ -553,6 +553,16 @@ def test_a_value_that_another_one_makes_possible_is_no_error() -> None:
     assert [row["point"] for row in rows if row["status"] == "ok"] == [3, 5, 7]
 
 
+def test_an_axis_of_networks_asks_one_at_a_time() -> None:
+    networks = {"one": str(DIGITS), "other": str(DIGITS)}
+    both = swept(axes={"pools.shared.size": ["64 KiB"]}, networks=networks).rows()
+    axes = {"networks": ["one", "other"], "pools.shared.size": ["64 KiB"]}
+    rows = swept(axes=axes, networks=networks, stages={"estimate": "all", "build": 2}).rows()
+    assert sum(row["cycles"] for row in rows) == both[0]["cycles"]
+    assert [row["one.cycles"] for row in rows] == [both[0]["one.cycles"], None]
+    assert [row["other.cycles"] for row in rows] == [None, both[0]["other.cycles"]]
+
+
 def test_without_dask_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("atoll_sweep.api.find_spec", lambda name: None)
     asks: list[Callable[[], object]] = [swept, lambda: atoll.load_sweep(tmp_path)]
