@@ -129,8 +129,13 @@ class Answers:
         ]
 
     def best(self, count: int) -> list[int]:
-        """Return the points of the first fronts: each is what is best without those before it."""
-        left, found = list(self.good), list[int]()
+        """Return the points of the first fronts: each is what is best without those before it.
+
+        Where some were built or ran already, others are not among them.
+        """
+        done = [f"{stage}.status" for stage in CONFIRMED]
+        left = [row for row in self.good if all(row.get(name, FINE) == FINE for name in done)]
+        found = list[int]()
         while left and len(found) < count:
             front = _front(left, self.objectives)
             found += [row["point"] for row in _spread(front, count - len(found))]

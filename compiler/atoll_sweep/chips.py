@@ -8,7 +8,6 @@ beforehand. A value that contradicts others is a point without figures.
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import atoll
 from atoll.cost.areas import logic_of
@@ -19,11 +18,8 @@ from atoll.description.sweep import BUILD, CHIP, NETWORK, PLANNER, Sweep, figure
 from atoll.description.tree import COMMAND_LINE, Listing
 from atoll.diagnostics.errors import AtollError, Fault
 from atoll.records import dataclass
+from atoll.resolve.soc import ResolvedSoc
 from atoll_sweep.space import Choice
-
-if TYPE_CHECKING:
-    from atoll.resolve.places import Memory
-    from atoll.resolve.soc import Device
 
 _NEVER = ("E011", "E012", "E020", "E021", "E022", "E023", "E024", "E042")
 """A value that has no meaning, or names what is not there."""
@@ -111,19 +107,15 @@ def wrong_values(sweep: Sweep) -> Iterator[Fault]:
     """Yield a fault for each axis with a value that no chip can have, or for figures of none."""
     trial = _Trial(sweep)
     wrong = [*trial.wrong_values()]
-    yield from wrong or _unknown_figures(sweep, trial.loaded)
+    yield from wrong or trial.unknown_figures()
 
 
 class _Trial:
-    """Loads chips with each value alone, and with some of other axes where that fails.
-
-    Attributes:
-        loaded: the chips that there can be.
-    """
+    """Loads chips with each value alone, and with some of other axes where that fails."""
 
     def __init__(self, sweep: Sweep) -> None:
         self._sweep, self._chips = sweep, Chips(sweep)
-        self.loaded: list[atoll.Soc] = []
+        self._unknown: dict[str, str] = dict.fromkeys(figures_asked(sweep), "")
 
     def wrong_values(self) -> Iterator[Fault]:
         """Yield a fault for the first value of each axis that no chip can have."""
@@ -152,6 +144,20 @@ class _Trial:
             if wrong:
                 yield self._fault(name, *next(iter(wrong.items())), len(wrong) - 1)
 
+    def unknown_figures(self) -> Iterator[Fault]:
+        """Yield a fault for each figure that is asked for and that no chip so far can give."""
+        where, objectives = self._sweep.where, [*self._sweep.model.objectives]
+        for name, words in self._unknown.items():
+            if words:
+                yield Fault(
+                    code="E244",
+                    message=f"'{name}' cannot be known: {words}",
+                    at=where.at("objectives", str(objectives.index(name)))
+                    if name in objectives
+                    else where.key_at("constraints", name),
+                    remedy="state them in the chip, as docs/estimate.md says, or leave it out",
+                )
+
     def _spread(self, values: Sequence[object]) -> Sequence[int]:
         """Return numbers of values, from the first to the last."""
         most = max(2, _MOST_TRIED // len(self._sweep.axes))
@@ -162,10 +168,12 @@ class _Trial:
     def _faults(self, sets: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Fault]:
         """Return what keeps a chip from having values."""
         try:
-            self.loaded.append(self._chips.load_with(sets))
-            return {}
+            chip = self._chips.load_with(sets)._resolved
         except AtollError as error:
             return {(each.code, each.message): each for each in error.faults}
+        why = {name: _why_unknown(name, chip) for name in self._unknown}
+        self._unknown = {name: words for name, words in why.items() if words}
+        return {}
 
     def _reason(
         self,
@@ -197,29 +205,13 @@ class _Trial:
         )
 
 
-def _unknown_figures(sweep: Sweep, loaded: Sequence[atoll.Soc]) -> Iterator[Fault]:
-    """Yield a fault for each figure that is asked for and that none of some chips can give."""
-    chips = [each._resolved for each in loaded]
-    parts: list[Device | Memory] = []
-    for chip in chips:
-        parts += (*chip.devices, *chip.memories)
-    wanting = {}
-    if not any(each.energy for each in parts):
-        wanting["energy_pj"] = "no chip of the sweep states energies"
-    if all(area_of(chip) is None for chip in chips):
-        wanting["area_um2"] = "no chip of the sweep states areas"
-    if all(logic_of(chip).total is None for chip in chips):
-        lacking = dict.fromkeys(each for chip in chips for each in logic_of(chip).lacks)
-        words = f"nothing says the area of {', '.join(lacking)}"
-        wanting |= {"logic_um2": words, "sram_bytes": words}
-    for number, name in enumerate(figures_asked(sweep)):
-        if chips and name in wanting:
-            is_objective = number < len(sweep.model.objectives)
-            yield Fault(
-                code="E244",
-                message=f"'{name}' cannot be known: {wanting[name]}",
-                at=sweep.where.at("objectives", str(number))
-                if is_objective
-                else sweep.where.key_at("constraints", name),
-                remedy="state them in the chip, as docs/estimate.md says, or leave it out",
-            )
+def _why_unknown(figure: str, chip: ResolvedSoc) -> str | None:
+    """Say why a figure of a chip cannot be known; None if it may be."""
+    if figure == "energy_pj":
+        stated = [*(each.energy for each in chip.devices), *(each.energy for each in chip.memories)]
+        return None if any(stated) else "no chip of the sweep states energies"
+    if figure == "area_um2":
+        return None if area_of(chip) else "no chip of the sweep states areas"
+    if figure in ("logic_um2", "sram_bytes") and (lacks := logic_of(chip).lacks):
+        return f"nothing says the area of {', '.join(lacks)}"
+    return None
