@@ -2,9 +2,11 @@
 """A chip for the networks of MLPerf Tiny that beats lagoon in all that counts, run in RTL.
 
 Run as ``python -m benchmarks.beat_lagoon MODELS OUTPUT [--rtl]``. A sweep over lagoon with the same
-number of multipliers asks for cycles, bytes of plans in RAM, bytes of all SRAM and area of logic.
-Of the points below lagoon in all four, the one with the least area is written as YAML. With
-``--rtl``, all networks run on it, and cycles and bytes are compared with what the sweep promised.
+number of MACs asks for cycles, bytes of plans in RAM, bytes of all SRAM and area of logic. Flash,
+host core and clocks stay lagoon's: the array of a flash is in no area, so a wider one would win at
+nearly no cost. Of the points below lagoon in all four, the one whose greatest share of lagoon's
+figures is least is written as YAML. With ``--rtl``, all networks run on lagoon and on it. Cycles
+and bytes are compared with what the sweep promised, and the cycles of both chips with each other.
 """
 
 import argparse
@@ -28,30 +30,27 @@ NETWORKS = {
 OBJECTIVES = ("cycles", "ram_bytes", "sram_bytes", "logic_um2")
 NPU = "devices.npu.params"
 WIDE = {f"{NPU}.data_bytes": 16, "memories.sram.width": 16}
+SMALL = {"memories.sram.size": "64 KiB", "memories.dtcm.size": "16 KiB"}
 AXES = {
     "lanes": {
         "settings": {
             "8x8": {f"{NPU}.input_lanes": 8, f"{NPU}.output_lanes": 8},
-            "4x16": {f"{NPU}.input_lanes": 4, f"{NPU}.output_lanes": 16, **WIDE},
+            "8x8, 16 bytes": {f"{NPU}.input_lanes": 8, f"{NPU}.output_lanes": 8, **WIDE},
+            "4x16, 16 bytes": {f"{NPU}.input_lanes": 4, f"{NPU}.output_lanes": 16, **WIDE},
         }
     },
     f"{NPU}.requantisers": [4, 8],
-    "memories.flash.width": [4, 8],
+    f"{NPU}.weight_rows": [256, 512],
+    f"{NPU}.vector": [1, 2],
     "memories.sram.banks": [1, 4],
     "pools": {
         "settings": {
-            "40 KiB": {
-                "memories.sram.size": "64 KiB",
-                "pools.shared.size": "40 KiB",
-                "memories.dtcm.size": "16 KiB",
+            f"{size} KiB": {
+                **SMALL,
+                "pools.shared.size": f"{size} KiB",
                 "pools.private.size": "1 KiB",
-            },
-            "64 KiB": {
-                "memories.sram.size": "64 KiB",
-                "pools.shared.size": "64 KiB",
-                "memories.dtcm.size": "16 KiB",
-                "pools.private.size": "1 KiB",
-            },
+            }
+            for size in (40, 48, 64)
         }
     },
 }
@@ -78,12 +77,21 @@ def better(row: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     return all(row[name] is not None and row[name] < base[name] for name in OBJECTIVES)
 
 
-def run(chip: Path, models: Path, row: Mapping[str, Any]) -> bool:
-    """Run all networks in RTL, print what came of it, and tell whether the promise was kept."""
-    shown = Table("network", "cycles promised", "in RTL", "off", "RAM, ROM promised", "planned")
+def greatest_share(row: Mapping[str, Any], base: Mapping[str, Any]) -> float:
+    """Return the greatest of a point's objectives, each as a share of another point's."""
+    return float(max(row[name] / base[name] for name in OBJECTIVES))
+
+
+def run(chip: atoll.Soc, models: Path, row: Mapping[str, Any]) -> tuple[int, bool]:
+    """Run all networks in RTL, and print what came of it.
+
+    Returns:
+        The sum of cycles, and whether the promises of `row` were kept.
+    """
+    shown = Table(chip.name, "cycles promised", "in RTL", "off", "RAM, ROM promised", "planned")
     kept, total = True, 0
     for name, file in NETWORKS.items():
-        made = atoll.compile(atoll.load_soc(chip), atoll.load_network(models / file, name=name))
+        made = atoll.compile(chip, atoll.load_network(models / file, name=name))
         found = atoll.run(made, cpu="rtl").network
         layers = found.to_json()["cycles"]["by_layer"]
         cycles = max(each["end"] for each in layers) - min(each["begin"] for each in layers)
@@ -101,11 +109,11 @@ def run(chip: Path, models: Path, row: Mapping[str, Any]) -> bool:
         "all", f"{row['cycles']:,}", f"{total:,}", f"{100 * (total / row['cycles'] - 1):+.1f} %"
     )
     console().print(shown)
-    return kept
+    return total, kept
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print lagoon and the chip that beats it; the status is 1 if a promise is not kept."""
+    """Print lagoon and the chip that beats it; the status is 1 if it does not do so in RTL."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("models", type=Path)
     parser.add_argument("output", type=Path)
@@ -118,7 +126,7 @@ def main(arguments: Sequence[str]) -> int:
     if not winners:
         print("no chip beats lagoon")
         return 1
-    best = min(winners, key=lambda row: (row["logic_um2"], row["ram_bytes"], row["cycles"]))
+    best = min(winners, key=lambda row: (greatest_share(row, base), row["logic_um2"]))
     shown = Table("figure", "lagoon", f"point {best['point']}", "share")
     for name in (*OBJECTIVES, "logic_um2_low", "logic_um2_high", "rom_bytes", "time_us"):
         share = f"{100 * best[name] / base[name]:.1f} %"
@@ -131,7 +139,12 @@ def main(arguments: Sequence[str]) -> int:
     chip = asked.output / "chip.yaml"
     found.write_chip(best["point"], chip)
     print(chip.read_text())
-    return 0 if not asked.rtl or run(chip, asked.models, best) else 1
+    if not asked.rtl:
+        return 0
+    before, known = run(atoll.load_soc("lagoon"), asked.models, base)
+    after, kept = run(atoll.load_soc(chip), asked.models, best)
+    print(f"in RTL, {100 * after / before:.1f} % of lagoon's cycles")
+    return 0 if known and kept and after < before else 1
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
 `data/areas.json` has what `benchmarks.areas` fitted to the RTL that ships, in cells of an open
 library. A device that is none of that counts if its description says what it takes of the same
-library; else nothing is known of the chip. SRAM is bytes, and in no area.
+library; else nothing is known of the chip. SRAM is bytes, and in no area. Of flash only the ports
+count: how wide and fast its array is, they hardly show.
 """
 
 import json

@@ -152,6 +152,17 @@ def test_less_hardware_takes_less_of_its_part_alone(setting: str, part: str) -> 
     assert less.parts[part] < whole.parts[part]
 
 
+def test_a_slow_array_is_no_logic() -> None:
+    """Latency costs what a port needs to keep track of accesses, however wide the array is."""
+    port = 8 * 25.024  # about as many flip-flops
+    for settings in ([], ["memories.flash.width=8"], ["memories.flash.banks=4"]):
+        fast, slow = (
+            lagoon(*settings, f"memories.flash.read_latency={cycles}").parts["memories.flash"]
+            for cycles in (1, 5)
+        )
+        assert (slow - fast) / 4 == pytest.approx(2 * port, rel=0.05)
+
+
 def test_what_lies_beyond_all_samples_is_not_known() -> None:
     wide = ["devices.npu.params.input_lanes=16", "devices.npu.params.output_lanes=16"]
     found = lagoon(*wide, "devices.npu.params.data_bytes=16")
