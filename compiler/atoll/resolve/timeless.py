@@ -81,13 +81,13 @@ def _without(part: Part, *marks: Mapping[str, str]) -> Part:
 
 
 @cache
-def _marked(kind: type) -> tuple[tuple[str, object, Mapping[str, str]], ...]:
+def _marked(kind: type) -> tuple[tuple[str, Any, Mapping[str, str]], ...]:
     """Return the fields of a kind of part that are marked, with what says nothing there."""
     found = (each for each in fields(kind) if each.metadata)
     return tuple((each.name, _nothing(each), each.metadata) for each in found)
 
 
-def _nothing(field: Field[Any]) -> object:
+def _nothing(field: Field[Any]) -> Any:
     if field.default_factory is not MISSING:
         return field.default_factory()
     return 0 if field.default is MISSING else field.default

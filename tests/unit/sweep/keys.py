@@ -153,6 +153,7 @@ class Keys:
         inside = {
             name: [*self._values(each, None, (*key, name))]
             for name, each in shape["properties"].items()
+            if "patternProperties" not in each
         }
         needed = {name: inside[name][0] for name in shape.get("required", ())}
         for name, values in inside.items():

@@ -27,7 +27,8 @@ from atoll.description.share import shared_folder, shipped_names
 from atoll.diagnostics.errors import AtollError
 from atoll.utils.remember import count_results, forget
 
-CHIPS = ("lagoon", "twin", "atoll2", str(EXAMPLES / "11_systolic_array" / "chip.yaml"))
+WEAVER = str(EXAMPLES / "11_systolic_array" / "chip.yaml")
+CHIPS = ("lagoon", "twin", "atoll2", WEAVER, str(EXAMPLES / "07_own_accelerator" / "chip.yaml"))
 NETWORKS = (DIGITS, EXAMPLES / "07_own_accelerator" / "network.tflite")
 """One that accelerators run, and one with a dozen of other operators."""
 
@@ -83,9 +84,10 @@ def compare(questions: Sequence[Question]) -> list[object]:
     """Hold answers, one after another and in the other order, against those of fresh processes."""
     warm = [answer(each) for each in questions]
     again = [answer(each) for each in reversed(questions)][::-1]
-    imported = [name for name in sys.modules if name.partition(".")[0] in ("atoll", "tflite")]
+    ours = ("atoll", "atoll_sim", "tflite")
+    imported = [name for name in sys.modules if name.partition(".")[0] in ours]
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*imported, "atoll_sim.engines", __name__])
+    context.set_forkserver_preload([*imported, __name__])
     with context.Pool(1, maxtasksperchild=1) as processes:
         fresh = processes.imap(answer_first, questions)
         for question, first, second, each in zip(questions, warm, again, fresh, strict=True):
@@ -95,7 +97,7 @@ def compare(questions: Sequence[Question]) -> list[object]:
 
 
 def test_keys_are_those_of_the_models() -> None:
-    keys = Keys(atoll.load_soc(CHIPS[-1]))
+    keys = Keys(atoll.load_soc(WEAVER))
     kinds = {keys.kind_of(".".join(key)) for key, _ in keys.texts()}
     models = {
         "": chips.Soc,
