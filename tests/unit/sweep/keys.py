@@ -55,6 +55,10 @@ NEEDS: Mapping[str, tuple[Point, ...]] = {
         ("{part}.core=cortex_m7", "{part}.isa=armv7e-m", "{part}.cache.ways=4"),
         ("{part}.core=cortex_m7", "{part}.isa=armv7e-m", "{part}.cache.size=4096"),
     ),
+    r"\.function_unit=": (
+        ("{part}.core=cv32e40x",),
+        ("{part}.core=cv32e40x", "{part}.isa=rv32imc"),
+    ),
     r"\.instruction_cache=": (("{part}.core=riscv",),),
     r"\.threads\.|\.runs=": (("{part}.stack.threads.other=2048",),),
     r"^pools\..*section=": (("{part}.provided=application",),),
