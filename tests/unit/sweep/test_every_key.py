@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.unit.sweep.keys import EXAMPLES, Keys, Point
@@ -26,6 +26,9 @@ from atoll.description import devices
 from atoll.description.share import shared_folder, shipped_names
 from atoll.diagnostics.errors import AtollError
 from atoll.utils.remember import count_results, forget
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 WEAVER = str(EXAMPLES / "11_systolic_array" / "chip.yaml")
 CHIPS = ("lagoon", "twin", "atoll2", WEAVER, str(EXAMPLES / "07_own_accelerator" / "chip.yaml"))
@@ -99,7 +102,7 @@ def compare(questions: Sequence[Question]) -> list[object]:
 def test_keys_are_those_of_the_models() -> None:
     keys = Keys(atoll.load_soc(WEAVER))
     kinds = {keys.kind_of(".".join(key)) for key, _ in keys.texts()}
-    models = {
+    models: dict[str, type[BaseModel]] = {
         "": chips.Soc,
         "devices.CPU.": devices.Cpu,
         "devices.DSP.": devices.Cpu,
