@@ -76,12 +76,12 @@ def timeless_device(device: Device) -> Device:
 def _without(part: Part, *marks: Mapping[str, str]) -> Part:
     """Return a part of a chip whose fields with these marks are as where nothing is said."""
     return replace(
-        part, **{name: nothing for name, nothing, mark in _marked(type(part)) if mark in marks}
+        part, **{name: nothing for name, nothing, mark in _find_marks(type(part)) if mark in marks}
     )
 
 
 @cache
-def _marked(kind: type) -> tuple[tuple[str, Any, Mapping[str, str]], ...]:
+def _find_marks(kind: type) -> tuple[tuple[str, Any, Mapping[str, str]], ...]:
     """Return the fields of a kind of part that are marked, with what says nothing there."""
     found = (each for each in fields(kind) if each.metadata)
     return tuple((each.name, _nothing(each), each.metadata) for each in found)
