@@ -17,6 +17,7 @@ from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.records import dataclass
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
+from atoll.resolve.marks import SPEED, TOLD
 from atoll.resolve.places import Placed, Region, RegionKind
 from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, KernelRun, Tuning
 
@@ -78,12 +79,12 @@ class Device:
     device_type: int
     device_id: int
     ordinal: int
-    clock: int
-    at: SourceLoc | None = None
+    clock: int = field(metadata=SPEED)
+    at: SourceLoc | None = field(default=None, metadata=TOLD)
     label: str = ""
     loader: str = "none"
-    energy: DeviceEnergy | None = None
-    area: Area | None = None
+    energy: DeviceEnergy | None = field(default=None, metadata=TOLD)
+    area: Area | None = field(default=None, metadata=TOLD)
 
     @property
     def shown(self) -> str:
@@ -144,7 +145,9 @@ class Cpu(Device):
     unit: FunctionUnit | None = None
     targets: tuple[CodeTarget, ...] = ()
     compact: bool = field(default=False, compare=False)
-    ran: Mapping[Hashable, tuple[KernelRun, ...]] = field(default_factory=dict, repr=False)
+    ran: Mapping[Hashable, tuple[KernelRun, ...]] = field(
+        default_factory=dict, repr=False, metadata=TOLD
+    )
 
     def for_target(self, name: str) -> "Cpu":
         """Return the core as code for one of its targets sees it; as it is for ""."""
@@ -269,12 +272,12 @@ class Engine(Device):
     registers: Registers
     irq: int | None
     runs: tuple[str, ...]
-    bus_cycles: Fraction = Fraction(1)
-    constants_width: Fraction = Fraction(0)
-    constants_latency: int = 0
-    constants_wait: int = 0
-    workspace_width: Fraction = Fraction(0)
-    pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
+    bus_cycles: Fraction = field(default=Fraction(1), metadata=SPEED)
+    constants_width: Fraction = field(default=Fraction(0), metadata=SPEED)
+    constants_latency: int = field(default=0, metadata=SPEED)
+    constants_wait: int = field(default=0, metadata=SPEED)
+    workspace_width: Fraction = field(default=Fraction(0), metadata=SPEED)
+    pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict, metadata=SPEED)
     known: Known = field(default_factory=Known, init=False, repr=False, compare=False)
 
     @property

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.records import dataclass
+from atoll.resolve.marks import SPEED, TOLD
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import Area, MemoryEnergy
 
@@ -71,14 +72,14 @@ class Memory(Placed):
 
     name: str
     kind: str
-    width: int
-    banks: int
-    read_latency: int
+    width: int = field(metadata=SPEED)
+    banks: int = field(metadata=SPEED)
+    read_latency: int = field(metadata=SPEED)
     cached: bool = True
     sector: int = 0
-    energy: MemoryEnergy | None = None
-    area: Area | None = None
-    at: SourceLoc | None = None
+    energy: MemoryEnergy | None = field(default=None, metadata=TOLD)
+    area: Area | None = field(default=None, metadata=TOLD)
+    at: SourceLoc | None = field(default=None, metadata=TOLD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +155,9 @@ class Pool:
     reach: Mapping[str, Access]
     provided: str = "internal"
     section: str | None = None
-    speed: PoolSpeed | None = None
+    speed: PoolSpeed | None = field(default=None, metadata=SPEED)
     heap: int = 0
-    at: SourceLoc | None = None
+    at: SourceLoc | None = field(default=None, metadata=TOLD)
 
     @property
     def holds_constants(self) -> bool:

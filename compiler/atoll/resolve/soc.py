@@ -28,6 +28,7 @@ from atoll.resolve.entities import (
     ThreadLimits,
     once_per_engine,
 )
+from atoll.resolve.marks import TOLD
 from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
@@ -103,11 +104,13 @@ class ResolvedSoc:
     host: str
     default_device: str
     console: Registers
-    layers: Mapping[str, str]
+    layers: Mapping[str, str] = field(default_factory=dict, metadata=TOLD)
     interface: CInterface = CInterface()
     qemu_machine: str = ""
     aliases: tuple[Alias, ...] = ()
-    told: Description | OtherSpeeds | None = field(default=None, compare=False, repr=False)
+    told: Description | OtherSpeeds | None = field(
+        default=None, compare=False, repr=False, metadata=TOLD
+    )
 
     @property
     def source(self) -> Description | None:

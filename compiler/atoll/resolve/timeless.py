@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A chip without how fast it is: what a placed network becomes does not depend on that."""
 
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, replace
+from functools import cache
+from typing import Any, TypeVar
 
 from atoll.plugins.loading import is_own
-from atoll.resolve.soc import Cpu, Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
+from atoll.resolve.marks import SPEED, TOLD
+from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
 from atoll.utils.remember import Alike, remember
+
+Part = TypeVar("Part", Device, Memory, Pool, ResolvedSoc)
 
 CHIPS_AT_HAND = 64
 """Chips without speeds that a process keeps."""
@@ -14,19 +19,17 @@ CHIPS_AT_HAND = 64
 
 @once_per_chip
 def timeless(soc: ResolvedSoc) -> ResolvedSoc:
-    """Return a chip without clocks, widths, latencies, banks, energy, area and places in files.
+    """Return a chip without what its fields mark as `SPEED` or `TOLD`.
 
     Only estimates, and decisions by them, depend on these, and on what kernels ran; two chips that
     differ in nothing else are equal without them, and mostly one object. Engines whose emitters are
     of other packages keep theirs.
     """
     made = replace(
-        soc,
+        _without(soc, TOLD),
         devices=tuple(map(timeless_device, soc.devices)),
-        memories=tuple(map(_memory, soc.memories)),
-        pools=tuple(map(_pool, soc.pools)),
-        layers={},
-        told=None,
+        memories=tuple(_without(each, SPEED, TOLD) for each in soc.memories),
+        pools=tuple(_without(each, SPEED, TOLD) for each in soc.pools),
     )
     return _first_equal(made)
 
@@ -65,30 +68,26 @@ def _first_equal(soc: ResolvedSoc) -> ResolvedSoc:
 
 def timeless_device(device: Device) -> Device:
     """Return a device likewise; jobs of Atoll's own emitters do not depend on what it lacks."""
-    if isinstance(device, Cpu):
-        device = replace(device, ran={})
-    if not isinstance(device, Engine):
-        return replace(device, clock=0, at=None, energy=None, area=None)
-    if not is_own(device.spec.emitter):
-        return replace(device, at=None, energy=None, area=None)
+    if isinstance(device, Engine) and not is_own(device.spec.emitter):
+        return _without(device, TOLD)
+    return _without(device, SPEED, TOLD)
+
+
+def _without(part: Part, *marks: Mapping[str, str]) -> Part:
+    """Return a part of a chip whose fields with these marks are as where nothing is said."""
     return replace(
-        device,
-        clock=0,
-        at=None,
-        energy=None,
-        area=None,
-        bus_cycles=Fraction(1),
-        constants_width=Fraction(0),
-        constants_latency=0,
-        constants_wait=0,
-        workspace_width=Fraction(0),
-        pool_memories={},
+        part, **{name: nothing for name, nothing, mark in _find_marks(type(part)) if mark in marks}
     )
 
 
-def _memory(memory: Memory) -> Memory:
-    return replace(memory, width=0, banks=0, read_latency=0, energy=None, area=None, at=None)
+@cache
+def _find_marks(kind: type) -> tuple[tuple[str, Any, Mapping[str, str]], ...]:
+    """Return the fields of a kind of part that are marked, with what says nothing there."""
+    found = (each for each in fields(kind) if each.metadata)
+    return tuple((each.name, _nothing(each), each.metadata) for each in found)
 
 
-def _pool(pool: Pool) -> Pool:
-    return replace(pool, speed=None, at=None)
+def _nothing(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return 0 if field.default is MISSING else field.default

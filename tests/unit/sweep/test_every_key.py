@@ -1,95 +1,175 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No point depends on those asked before it: each key of a chip is changed, alone and in pairs."""
+"""No point depends on those asked before it: a warm process says what fresh ones do.
 
-import json
+Each key that a chip may have is changed, alone and in random pairs. Fresh processes are forked off
+one that has imported modules and done nothing else.
+"""
+
+import functools
+import gc
+import multiprocessing
 import random
-from collections.abc import Iterator
-from typing import Any
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.unit.sweep.keys import EXAMPLES, Keys, Point
 from tests.unit.sweep.sweeps import DIGITS
 
 import atoll
-from atoll.description.faults import Faults
-from atoll.description.loader import describe, read_description
-from atoll.description.share import find_soc
+from atoll.cost.areas import logic_of
+from atoll.description import chip as chips
+from atoll.description import devices
+from atoll.description.share import shared_folder, shipped_names
 from atoll.diagnostics.errors import AtollError
-from atoll.utils.remember import forget
+from atoll.utils.remember import count_results, forget
 
-PAIRS = 500
-CHIPS = ("lagoon", "twin", "atoll2")
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
+WEAVER = str(EXAMPLES / "11_systolic_array" / "chip.yaml")
+CHIPS = ("lagoon", "twin", "atoll2", WEAVER, str(EXAMPLES / "07_own_accelerator" / "chip.yaml"))
+NETWORKS = (DIGITS, EXAMPLES / "07_own_accelerator" / "network.tflite")
+"""One that accelerators run, and one with a dozen of other operators."""
 
-def values_of(value: object) -> Iterator[object]:
-    """Yield other values that a key might have; what is none of them is an error that we want."""
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int):
-        yield from (2 * value, value + 1, value // 2)
-    elif isinstance(value, str):
-        yield from ("ro", "none", "both", "state", "rv32im", "gap")
+PAIRS, PARTS = 500, 20
 
+NO_PLAN = {
+    r"^version$": "there is one version",
+    r"devices.CPU.(mailbox|irq|views.\w+)$": "the host starts others, and nobody starts it",
+    r"devices.\w+.views.(NPU|DMA)$": "only cores see registers",
+    r"devices.(NPU|DMA).views.DSP$": "only the host sees registers of accelerators",
+    r"devices.DMA.engine$": "one engine ships",
+}
+"""Keys that have no right value on these chips."""
 
-def changes_of(chip: str) -> list[str]:
-    """Return every key of a chip, also those with defaults, with another value."""
-    path = find_soc(chip)
-    faults = Faults()
-    found = describe(read_description(path, (), faults), path.parent, faults)
-    return [
-        f"{'.'.join(key)}={json.dumps(other)}"
-        for key, value in found.values()
-        for other in values_of(value)
-        if key[0] not in ("soc", "version", "extends")
-    ]
+Question = tuple[str, tuple[Point, ...], int]
+"""A chip, a point or the pair of one that is compiled and one that is estimated, and a network."""
 
 
-def answer(chip: atoll.Soc, network: atoll.Network, changes: list[str]) -> object:
-    """Return all that a plan and an estimate say of a chip, or its error."""
+def answer(question: Question) -> object:
+    """Return all that a plan and an estimate say of a point, or its error."""
+    name, points, number = question
     try:
-        made = atoll.compile(chip.with_(changes), network)
-        plan = made.network.rows()
-        return plan, made.used_bytes, atoll.estimate(made).network.to_json()
-    except AtollError as error:
+        network = atoll.load_network(NETWORKS[number])
+        first, *others = (atoll.load_soc(name).with_(point) for point in points)
+        made = atoll.compile(first, network)
+        if others:
+            return atoll.estimate(made, soc=others[0]).network.to_json()
+        found = atoll.estimate(made).network.to_json(), logic_of(first._resolved)
+        return made.network.to_json(), made.network.rows(), *found
+    except (AtollError, ValueError) as error:
         return str(error)
 
 
-def check(chip: atoll.Soc, network: atoll.Network, points: list[list[str]]) -> int:
-    """Hold answers one after the other against those after which everything was forgotten."""
-    forget()
-    one_by_one = [answer(chip, network, point) for point in points]
-    again = [answer(chip, network, point) for point in reversed(points)][::-1]
-    plans = 0
-    for point, first, second in zip(points, one_by_one, again, strict=True):
-        forget()
-        fresh = answer(chip, network, point)
-        assert first == fresh, point
-        assert second == fresh, point
-        plans += not isinstance(fresh, str)
-    return plans
+def count_cached() -> int:
+    """Return how many results the caches of functions hold."""
+    caches = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    own = [each for each in caches if str(each.__module__).startswith("atoll")]
+    assert own, "there are caches to look into"
+    return sum(each.cache_info().currsize for each in own)
 
 
-@pytest.mark.parametrize("chip", ["lagoon"])
-def test_some_changes_of_keys(chip: str) -> None:
-    drawn = random.Random(1).sample(changes_of(chip), 25)
-    assert check(atoll.load_soc(chip), atoll.load_network(DIGITS), [[each] for each in drawn]) > 5
+CACHED_AT_IMPORT = count_cached()
+
+
+def answer_first(question: Question) -> object:
+    """Return the same as the first thing that a process does after imports."""
+    assert not count_results(), "no table has anything"
+    assert count_cached() == CACHED_AT_IMPORT, "nothing but imports has happened"
+    return answer(question)
+
+
+def compare(questions: Sequence[Question]) -> list[object]:
+    """Hold answers, one after another and in the other order, against those of fresh processes."""
+    warm = [answer(each) for each in questions]
+    again = [answer(each) for each in reversed(questions)][::-1]
+    ours = ("atoll", "atoll_sim", "tflite")
+    imported = [name for name in sys.modules if name.partition(".")[0] in ours]
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*imported, __name__])
+    with context.Pool(1, maxtasksperchild=1) as processes:
+        fresh = processes.imap(answer_first, questions)
+        for question, first, second, each in zip(questions, warm, again, fresh, strict=True):
+            assert first == each, question
+            assert second == each, question
+    return warm
+
+
+def test_keys_are_those_of_the_models() -> None:
+    keys = Keys(atoll.load_soc(WEAVER))
+    kinds = {keys.kind_of(".".join(key)) for key, _ in keys.texts()}
+    models: dict[str, type[BaseModel]] = {
+        "": chips.Soc,
+        "devices.CPU.": devices.Cpu,
+        "devices.DSP.": devices.Cpu,
+        "devices.NPU.": devices.Npu,
+        "devices.DMA.": devices.Dma,
+        "memories.*.": chips.Memory,
+        "pools.*.": chips.Pool,
+    }
+    for prefix, model in models.items():
+        for name in model.model_fields.keys() - {"extends"}:
+            assert any(re.match(rf"{re.escape(prefix + name)}\b", kind) for kind in kinds), name
+    declared = ("requantisers", "weight_rows", "line_columns", "data_bytes", "turns")
+    assert {kind.rpartition(".")[2] for kind in kinds} >= {*declared}
+
+
+def test_some_keys() -> None:
+    texts = [text for _, text in Keys(atoll.load_soc("lagoon")).texts()]
+    drawn = random.Random(1).sample(texts, 12)
+    answers = compare([("lagoon", ((text,),), 0) for text in drawn])
+    assert any(not isinstance(each, str) for each in answers)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 def test_every_key(chip: str) -> None:
-    changes = changes_of(chip)
-    assert len(changes) > 100
-    plans = check(atoll.load_soc(chip), atoll.load_network(DIGITS), [[each] for each in changes])
-    assert plans > 30
+    keys = Keys(atoll.load_soc(chip))
+    asked = [(key, point) for key, points in keys.points().items() for point, _ in points]
+    answers = compare([(chip, (point,), at % 2) for at, (_, point) in enumerate(asked)])
+    plans = Counter[str]()
+    for (key, _), each in zip(asked, answers, strict=True):
+        plans[keys.kind_of(key)] += not isinstance(each, str)
+    without = {kind for kind, number in plans.items() if not number}
+    assert without == {kind for kind in plans if any(re.search(each, kind) for each in NO_PLAN)}
+
+
+def draw(soc: atoll.Soc, texts: dict[str, list[str]], drawn: random.Random) -> str:
+    """Return a change, mostly one that the chip can have."""
+    while True:
+        text = drawn.choice(texts[drawn.choice([*texts])])
+        try:
+            soc.with_([text])
+        except AtollError:
+            if drawn.random() < 0.9:
+                continue
+        return text
+
+
+def pairs(part: int) -> list[Question]:
+    """Return a share of the pairs: two points of a chip, and one at what makes the other."""
+    drawn, found = random.Random(part), list[Question]()
+    for _ in range(PAIRS // PARTS):
+        chip = drawn.choice(shipped_names(shared_folder("socs")))
+        soc, texts = atoll.load_soc(chip), dict[str, list[str]]()
+        for key, text in Keys(soc).texts():
+            texts.setdefault(".".join(key), []).append(text)
+        first, second, third = (draw(soc, texts, drawn) for _ in range(3))
+        points = (first, second), ((first, second, third) if drawn.random() < 0.5 else (third,))
+        number = drawn.randrange(len(NETWORKS))
+        found += [(chip, each, number) for each in (points[:1], points[1:], points)]
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chip", CHIPS)
-def test_random_pairs_of_keys(chip: str) -> None:
-    drawn, soc, network = random.Random(7), atoll.load_soc(chip), atoll.load_network(DIGITS)
-    changes = [each for each in changes_of(chip) if isinstance(answer(soc, network, [each]), tuple)]
-    pairs = [drawn.sample(changes, 2) for _ in range(PAIRS // len(CHIPS) + 1)]
-    assert check(soc, network, pairs) > len(pairs) / 2
+@pytest.mark.parametrize("part", range(PARTS))
+def test_pairs_of_points(part: int) -> None:
+    answers = compare(pairs(part))
+    assert any(not isinstance(each, str) for each in answers), "some are chips"
 
 
 def test_build_options_and_planners_in_turn() -> None:
