@@ -46,7 +46,8 @@ SPACE: Mapping[str, Sequence[Any]] = {
     "pools.shared.size": ["4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB"],
     "memories.flash.read_latency": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
 }
-SUBSPACE: Mapping[str, Sequence[Any]] = SPACE | {
+SUBSPACE: Mapping[str, Sequence[Any]] = {
+    **SPACE,
     f"{NPU}.requantisers": [1, 2, 4, 8],
     f"{NPU}.weight_rows": [16, 256, 1024],
     f"{NPU}.line_columns": [0, 16, 64, 256],
@@ -68,8 +69,10 @@ class Found:
     """What one sweep found.
 
     Attributes:
-        points: that were computed.
+        points: how many were computed.
+        space: how many there are.
         front: the objectives of those that no other one beats.
+        seconds: that it took.
     """
 
     points: int
@@ -100,8 +103,10 @@ def sweep(
 
 def reference_of(front: Sequence[Point]) -> Point:
     """Return the point up to which dominated areas count."""
-    first, second = ((min(values), max(values)) for values in zip(*front, strict=True))
-    return tuple(high + _BEYOND * (high - low) for low, high in (first, second))
+    first, second = (
+        max(values) + _BEYOND * (max(values) - min(values)) for values in zip(*front, strict=True)
+    )
+    return first, second
 
 
 def hypervolume(points: Iterable[Point], reference: Point) -> float:
