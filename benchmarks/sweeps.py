@@ -2,26 +2,29 @@
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
 Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]
-[--delay MS ...]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency of the flash),
-so many are computed, drawn as a Latin hypercube where they are fewer: for digits and, from
-``--models``, two networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client are
-processes of their own, and what one sends to another takes so long. Tables of different numbers of
-workers must be the same bytes. Times are those of the clock: measure on a machine that does nothing
-else.
+[--delay MS ...] [--namespaces]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency
+of the flash), so many are computed, drawn as a Latin hypercube where they are fewer: for digits
+and, from ``--models``, two networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client
+are processes of their own, and what one sends to another takes so long. With ``--namespaces``,
+scheduler and workers also have a network namespace each (Linux, as root), and the sweep is computed
+without any of this too. All tables must be the same bytes. Times are those of the clock: measure on
+a machine that does nothing else.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.table import Table
-from tests.slow_links import slow_cluster
+from tests.namespaces import lack_of_namespaces
+from tests.slow_links import Relay, slow_cluster
 
 import atoll
 from atoll.cli.output import as_command
@@ -38,24 +41,55 @@ AXES = {
 POINTS = 10_000
 
 
+def networks(models: Path | None) -> list[str]:
+    """Return digits, and networks of MLPerf Tiny if there is a folder that has them."""
+    return list(map(str, [DIGITS, *(models / name for name in NETWORKS if models)]))
+
+
 def question(points: int, models: Path | None, stage: str) -> dict[str, Any]:
     """Return the sweep file of so many points."""
-    networks = [DIGITS, *(models / name for name in NETWORKS if models)]
     search = {"method": "latin_hypercube", "points": points}
     return {
         "sweep": "benchmark",
         "version": 1,
         "soc": "lagoon",
-        "networks": list(map(str, networks)),
+        "networks": networks(models),
         "axes": AXES,
         "search": {"method": "grid"} if points >= POINTS else search,
         "stages": {stage: "all"},
     }
 
 
-def measure(asked: dict[str, Any], workers: int, delay: float | None) -> tuple[int, float, bytes]:
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far parts of a cluster are from each other.
+
+    Attributes:
+        delay: of each message, in milliseconds.
+        apart: each is in a network namespace of its own.
+    """
+
+    delay: float
+    apart: bool
+
+    def __str__(self) -> str:
+        return f"{self.delay:g} ms" + ", namespaces" * self.apart
+
+
+def distances(delays: Sequence[float], *, apart: bool) -> list[Distance | None]:
+    """Return where workers shall be; None is for those that the sweep starts itself."""
+    if apart:
+        return [None, *(Distance(delay, apart) for delay in delays or [0.0])]
+    return [Distance(delay, apart) for delay in delays] or [None]
+
+
+def measure(
+    asked: dict[str, Any], workers: int, distance: Distance | None
+) -> tuple[int, float, bytes]:
     """Return the points of a sweep, the seconds that it took, and the bytes of its table."""
-    there = nullcontext() if delay is None else slow_cluster(workers, delay)
+    there: AbstractContextManager[Relay | None] = nullcontext()
+    if distance:
+        there = slow_cluster(workers, distance.delay / 1000, apart=distance.apart)
     with TemporaryDirectory() as folder, there as way:
         address = None if way is None else way.address
         begin = time.monotonic()
@@ -70,21 +104,26 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--models", type=Path, metavar="FOLDER")
     parser.add_argument("--points", type=int, default=POINTS, metavar="N")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
-    parser.add_argument("--delay", type=float, nargs="+", metavar="MS", help="of each message")
+    parser.add_argument(
+        "--delay", type=float, nargs="+", default=[], metavar="MS", help="of each message"
+    )
+    parser.add_argument("--namespaces", action="store_true", help="of the network, for each part")
     parser.add_argument("--stage", choices=["plan", "estimate"], default="plan")
     asked = parser.parse_args(arguments)
+    if asked.namespaces and (why := lack_of_namespaces()):
+        parser.error(f"no network namespace can be made: {why}")
     shown = Table("workers", "delay", "points", "seconds", "points a second", "efficiency")
     first: tuple[int, float, bytes] | None = None
-    for workers, delay in product(asked.workers, asked.delay or [None]):
-        seconds_of_delay = None if delay is None else delay / 1000
+    ways = distances(asked.delay, apart=asked.namespaces)
+    for workers, distance in product(asked.workers, ways):
         asks = question(asked.points, asked.models, asked.stage)
-        points, seconds, table = measure(asks, workers, seconds_of_delay)
+        points, seconds, table = measure(asks, workers, distance)
         if first is None:
             first = workers, points / seconds, table
         assert table == first[2], "the table of other workers has other bytes"
         share = points / seconds / first[1] * first[0] / workers
         cells = f"{points:,}", f"{seconds:.1f}", f"{points / seconds:.1f}", f"{share:.2f}"
-        shown.add_row(str(workers), "" if delay is None else f"{delay:g} ms", *cells)
+        shown.add_row(str(workers), str(distance or ""), *cells)
     console().print(shown)
     return 0
 

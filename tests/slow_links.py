@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from tests.namespaces import HERE, Place, namespaces
+
 CHUNK = 2**16
 
 
@@ -119,11 +121,14 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 @contextmanager
 def started(
-    *words: str, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    *words: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    place: Place = HERE,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a part of a cluster, and end it with all that it started."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *words],
+        place.command([sys.executable, "-m", "dask", *words]),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -139,17 +144,17 @@ def started(
 
 
 @contextmanager
-def scheduler() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def scheduler(place: Place = HERE) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a scheduler, and yield its address and process once it answers."""
     port = free_port()
-    words = ("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-    with started(*words) as process:
+    words = ("scheduler", "--host", place.address, "--port", str(port), "--no-dashboard")
+    with started(*words, place=place) as process:
         for _ in range(600):
             with socket.socket() as trial:
-                if trial.connect_ex(("127.0.0.1", port)) == 0:
+                if trial.connect_ex((place.address, port)) == 0:
                     break
             time.sleep(0.1)
-        yield f"tcp://127.0.0.1:{port}", process
+        yield f"tcp://{place.address}:{port}", process
 
 
 @contextmanager
@@ -158,32 +163,43 @@ def worker(
     *words: str,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    place: Place = HERE,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a worker."""
     asked = ["worker", address, "--nthreads", "1", "--nworkers", "1"]
-    place = str(folder or os.environ.get("TMPDIR", "/tmp"))
-    asked += ["--no-dashboard", "--local-directory", place]
-    asked += words or ["--host", "127.0.0.1"]
-    with started(*asked, folder=folder, environment=environment) as process:
+    local = str(folder or os.environ.get("TMPDIR", "/tmp"))
+    asked += ["--no-dashboard", "--local-directory", local]
+    asked += words or ["--host", place.address]
+    with started(*asked, folder=folder, environment=environment, place=place) as process:
         yield process
 
 
 @contextmanager
-def slow_cluster(workers: int, delay: float) -> Iterator[Relay]:
-    """Start a cluster of which each part is so many seconds away; yield the way to it."""
+def slow_cluster(workers: int, delay: float, *, apart: bool = False) -> Iterator[Relay]:
+    """Start a cluster of which each part is so many seconds away; yield the way to it.
+
+    If they are `apart`, each has a network namespace of its own, and reaches the others by relays
+    alone.
+    """
     with ExitStack() as ends:
-        address, _ = ends.enter_context(scheduler())
-        relay = Relay(("127.0.0.1", int(address.rpartition(":")[2])), delay)
-        ends.callback(relay.close)
-        for _ in range(workers):
+        count = workers + 1
+        places = ends.enter_context(namespaces(count)) if apart else [HERE] * count
+        address, _ = ends.enter_context(scheduler(places[0]))
+
+        def relay_to(place: Place, port: int) -> Relay:
+            relay = Relay((place.address, port), delay, place.hub)
+            ends.callback(relay.close)
+            return relay
+
+        relay = relay_to(places[0], int(address.rpartition(":")[2]))
+        for place in places[1:]:
             port = free_port()
-            way = Relay(("127.0.0.1", port), delay)
-            ends.callback(way.close)
+            way = relay_to(place, port)
             words = (
                 "--listen-address",
-                f"tcp://127.0.0.1:{port}",
+                f"tcp://{place.address}:{port}",
                 "--contact-address",
                 way.address,
             )
-            ends.enter_context(worker(relay.address, *words, "--no-nanny"))
+            ends.enter_context(worker(relay.address, *words, "--no-nanny", place=place))
         yield relay

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps by workers: the table of one process, whatever happens to them."""
 
+import errno
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import distributed
 import pytest
+from tests.counted_builds import CountedBuilds
+from tests.namespaces import lack_of_namespaces
 from tests.slow_links import Relay, scheduler, slow_cluster, worker
 from tests.unit.sweep.sweeps import small
 
@@ -234,6 +239,26 @@ def test_slow_messages_change_nothing(expected: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_workers_in_other_network_namespaces_change_nothing(
+    expected: bytes, tmp_path: Path
+) -> None:
+    """None of them reaches another but by relays, each of which delays what it passes on."""
+    if why := lack_of_namespaces():
+        pytest.skip(f"no network namespace can be made: {why}")
+    with slow_cluster(2, delay=0.03, apart=True) as way:
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=way.address)
+        with distributed.Client(way.address, set_as_default=False) as client:
+            link = Path("/proc/self/ns/net")
+            networks = {link.readlink(), client.run_on_scheduler(link.readlink)}
+            networks |= {*client.run(link.readlink).values()}
+            host, _, port = client.scheduler_info()["address"].rpartition("//")[2].partition(":")
+            direct = client.run(lambda: socket.socket().connect_ex((host, int(port)))).values()
+    assert len(networks) == 4
+    assert [*direct] == [errno.ENETUNREACH] * 2, "relays are the only way"
+    assert table(tmp_path / "out") == expected
+
+
+@pytest.mark.slow
 def test_a_connection_that_breaks_and_comes_back(
     expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,25 +319,11 @@ def size_of_pool(soc: atoll.Soc, made: object) -> float:
     return soc.pool_size_bytes["shared"]
 
 
-WATCH = """
-import os, sys
-
-def note(event, words):
-    if event == "subprocess.Popen" and "--top-module" in map(str, words[1]):
-        with open(os.environ["ATOLL_TEST_BUILDS"], "a") as file:
-            file.write("built\\n")
-
-sys.addaudithook(note)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.rtl
 def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
     """Each worker has a cache of its own, as on machines of their own."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text(WATCH)
-    built = tmp_path / "built"
+    builds = CountedBuilds(tmp_path / "watched")
     asked = small(
         axes={
             "devices.npu.params.output_lanes": [4, 8],
@@ -324,16 +335,12 @@ def test_each_model_is_built_once_for_all_machines(tmp_path: Path) -> None:
         for number in range(2):
             folder = tmp_path / f"machine{number}"
             folder.mkdir()
-            environment = {
-                "XDG_CACHE_HOME": str(folder),
-                "ATOLL_TEST_BUILDS": str(built),
-                "PYTHONPATH": python_path(tmp_path / "site"),
-            }
+            environment = builds.environment(cache=folder)
             ends.enter_context(worker(address, folder=folder, environment=environment))
         apart = {"pool": size_of_pool}
         found = atoll.sweep(asked, tmp_path / "out", scheduler=address, objectives=apart)
     assert [row["rtl.status"] for row in found.rows()] == ["ok"] * 4
-    assert built.read_text().count("built") == 2
+    assert len(builds.caches()) == 2
 
 
 def test_workers_that_would_answer_otherwise_are_refused(

@@ -75,8 +75,9 @@ def timeless_device(device: Device) -> Device:
 
 def _without(part: Part, *marks: Mapping[str, str]) -> Part:
     """Return a part of a chip whose fields with these marks are as where nothing is said."""
+    kind: Any = type(part)
     return replace(
-        part, **{name: nothing for name, nothing, mark in _find_marks(type(part)) if mark in marks}
+        part, **{name: nothing for name, nothing, mark in _find_marks(kind) if mark in marks}
     )
 
 
