@@ -78,7 +78,7 @@ class Asker:
         files = self.question.networks.items()
         return {name: atoll.load_network(data, name=name) for name, data in files}
 
-    def _asked(self, choice: Choice) -> Mapping[str, atoll.Network]:
+    def _networks_of(self, choice: Choice) -> Mapping[str, atoll.Network]:
         """Return the networks of a point: the one that an axis names, or all."""
         sets = self.sweep.sets_of(choice)
         named = [text for key, text in sets if key == NETWORK]
@@ -106,7 +106,7 @@ class Asker:
         try:
             soc = self.chip(choice)
             made = {}
-            for name, network in self._asked(choice).items():
+            for name, network in self._networks_of(choice).items():
                 compile_it = self._plan if planned else self._estimate
                 made[name] = compile_it(choice, soc, network)
             name = None
@@ -121,7 +121,7 @@ class Asker:
         try:
             choice = choice_of(number, self.sweep.lengths)
             soc, found = self.chip(choice), list[Row]()
-            for network in self._asked(choice).values():
+            for network in self._networks_of(choice).values():
                 name = network.name
                 found.append(_built_use(soc, self._plan(choice, soc, network)))
             largest = {key: max(each[key] for each in found) for key in found[0]}
@@ -139,7 +139,7 @@ class Asker:
         try:
             choice = choice_of(number, self.sweep.lengths)
             soc, total = self.chip(choice), 0
-            for name, network in self._asked(choice).items():
+            for name, network in self._networks_of(choice).items():
                 made = atoll.run(self._plan(choice, soc, network), cpu=cpu).network
                 if not made.passed:
                     found = [*made.violations, *made.mismatches]
