@@ -13,7 +13,7 @@ from atoll.cli.app import app
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.chip.memory_map import windows_of
+from atoll_sim.chip.memory_map import Windows, windows_of
 from atoll_sim.formal import reach
 from atoll_sim.formal.prove import Verdict, decide
 from atoll_sim.formal.reach import design_of, plan_proof, prove_all, reach_of, write_chip
@@ -38,19 +38,36 @@ def found_at(name: str) -> str:
 
 
 def decide_one(
-    soc: ResolvedSoc, name: str, folder: Path, **change: Callable[[str], str]
+    soc: ResolvedSoc,
+    name: str,
+    folder: Path,
+    edit: Callable[[str], str] | None = None,
+    wrong: Windows | None = None,
 ) -> Verdict:
-    """Return what comes out for a device if the generated chip is changed."""
+    """Return what comes out for a device if the generated chip or its windows are changed."""
     chip = plan_proof(soc)
     files = write_chip(chip, folder)
     index = next(master.index for master in chip.masters if master.name == name)
-    design = design_of(chip, reach_of(soc, index, name), folder, files)
-    for stem, edit in change.items():
-        path = folder / f"atoll_{stem}.sv"
+    design = design_of(chip, reach_of(soc, index, name), folder, files, wrong)
+    if edit:
+        path = folder / "atoll_chip.sv"
         changed = edit(path.read_text())
         assert changed != path.read_text()
         path.write_text(changed)
     return decide(design)
+
+
+def some_devices(soc: ResolvedSoc) -> list[str]:
+    """Return the host, and one of the devices that reach memory beside it, if there are any."""
+    masters = [each.name for each in plan_proof(soc).masters if each.name != soc.host]
+    windows = windows_of(soc)
+    return [soc.host, *[name for name in masters if (f"dev_{name}_writable", 0) in windows][-1:]]
+
+
+def wire(module: str, port: str, to: str) -> Callable[[str], str]:
+    """Return what connects a port of an instance to something else."""
+    pattern = re.compile(rf"(\) u_{module} \(.*?\.{port} *)\([^\n]*\)(,?\n)", re.S)
+    return lambda text: pattern.sub(rf"\1({to})\2", text, count=1)
 
 
 def swap_in(port: str, device: str) -> Callable[[str], str]:
@@ -109,32 +126,78 @@ def test_each_chip_is_proven(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHIPS)
-def test_wrong_windows_of_each_chip_are_refuted(name: str) -> None:
+def test_wrong_windows_of_each_chip_are_refuted(name: str, tmp_path: Path) -> None:
     soc = load_soc(found_at(name))
-    host = f"dev_{soc.host}"
-    for strap, window, rule in (
-        (f"{host}_writable", ALL, ONLY),
-        (f"{host}_readable", NONE, WHOLE),
-        (f"{host}_targets", NONE, WHOLE),
-    ):
-        used = next(n for n in range(99) if windows_of(soc)[strap, n] != NONE)
-        found = prove_all(soc, wrong={(strap, used): window})
-        first = next(device for device in found.devices if device.name == soc.host)
-        assert first.broken is not None
-        assert first.broken.rule == rule.replace("_", " "), (name, strap)
+    windows = windows_of(soc)
+    for device in some_devices(soc):
+        for strap, window, rule in (
+            (f"dev_{device}_writable", ALL, ONLY),
+            (f"dev_{device}_readable", NONE, WHOLE),
+            (f"dev_{device}_targets", NONE, WHOLE),
+        ):
+            used = [n for n in range(99) if windows.get((strap, n), NONE) != NONE]
+            if not used:
+                continue  # the device reads or writes nothing
+            verdict = decide_one(soc, device, tmp_path, wrong={(strap, used[0]): window})
+            assert rule in verdict.refuted, (name, strap)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHIPS)
+def test_places_exchanged_in_a_memory_or_block_of_each_chip_are_refuted(
+    name: str, tmp_path: Path
+) -> None:
+    soc = load_soc(found_at(name))
+    chip = plan_proof(soc)
+    used = {pool.region.memory for pool in soc.pools if pool.reach[soc.host] is not Access.NONE}
+    memory = max((soc.memory(each) for each in used), key=lambda each: each.size)
+    blocks = [
+        "reg_console",
+        "reg_guard",
+        *(f"reg_{each}" for each in list(soc.register_blocks)[:1]),
+    ]
+    for signal, half in ((f"mem_{memory.name}", memory.size // 2), *((each, 8) for each in blocks)):
+        place = chip.places[signal]
+        first, last = windows_of(soc)["map", place]
+        verdict = decide_one(soc, soc.host, tmp_path, wrong={("map", place): (first + half, last)})
+        assert ONLY in verdict.refuted, (name, signal)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHIPS)
 def test_wrong_wires_of_each_chip_are_refuted(name: str, tmp_path: Path) -> None:
     soc = load_soc(found_at(name))
-    host = soc.host
-    around = re.compile(rf"(u_{host}_demux \(.*?\.mst_valid_i *\(dev_{host}_)bus_valid", re.S)
-    for edit, rule in (
-        (lambda text: around.sub(r"\1valid", text, count=1), ONLY),
-        (swap_in("tgt_valid_o", host), ONLY),
-        (swap_in("tgt_rdata_i", host), READS),
-    ):
-        verdict = decide_one(soc, host, tmp_path, chip=edit)
-        assert len(verdict.properties) == 4
-        assert rule in verdict.refuted, (name, verdict)
+    for device in some_devices(soc):
+        around = re.compile(
+            rf"(u_{device}_demux \(.*?\.mst_valid_i *\(dev_{device}_)bus_valid", re.S
+        )
+        for edit, rule in (
+            (lambda text, around=around: around.sub(r"\1valid", text, count=1), ONLY),
+            (swap_in("tgt_valid_o", device), ONLY),
+            (swap_in("tgt_rdata_i", device), READS),
+        ):
+            verdict = decide_one(soc, device, tmp_path, edit)
+            assert len(verdict.properties) == 4
+            assert rule in verdict.refuted, (name, device, verdict)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["lagoon", "twin"])
+def test_wrong_wires_of_registers_are_refuted(name: str, tmp_path: Path) -> None:
+    soc = load_soc(name)
+    modules = {"console": "", "guard": ""}
+    modules |= {f"{each.name}_registers": "" for each in soc.engines}
+    modules |= {f"{each.name}_mailbox": "host_" for each in soc.cpus if each.mailbox}
+    other = next(each.name for each in soc.engines)
+    for module, side in modules.items():
+        for port in ("we", "wdata", "be"):
+            to = f"dev_{other}_{port}"
+            verdict = decide_one(soc, soc.host, tmp_path, wire(module, f"{side}{port}_i", to))
+            assert verdict.refuted == (ONLY,), (module, port)
+
+
+def test_a_memory_built_so_that_it_takes_no_writes_is_refuted(tmp_path: Path) -> None:
+    verdict = decide_one(
+        load_soc("litex"), "cpu", tmp_path, lambda text: text.replace("(1'b1)", "(1'b0)")
+    )
+    assert ONLY in verdict.refuted

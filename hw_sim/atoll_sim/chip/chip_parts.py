@@ -182,6 +182,11 @@ class Master:
         """Return its reset at the clock of the bus."""
         return f"{self.signal}_run_rst_n" if self.held else "rst_n"
 
+    def offset(self, block: str, master: str = "", bits: int = 12) -> str:
+        """Return the expression for where in a register block a master's request is; the host's."""
+        asks = f"dev_{master or self.soc.host}_addr"
+        return f"{bits}'({asks} - map_q[{self.places[block]}].first)"
+
     @property
     def straps(self) -> tuple[Strap, ...]:
         """Return what it may read and write, where its targets lie, and where it sees memories."""
@@ -260,6 +265,11 @@ class Chip:
         """Return the number in the memory map of each memory, register block and alias."""
         names = (*(memory.signal for memory in self.memories), *self.blocks, *self.aliases)
         return {name: number for number, name in enumerate(names)}
+
+    def offset(self, block: str, master: str = "", bits: int = 12) -> str:
+        """Return the expression for where in a register block a master's request is; the host's."""
+        asks = f"dev_{master or self.soc.host}_addr"
+        return f"{bits}'({asks} - map_q[{self.places[block]}].first)"
 
     @property
     def straps(self) -> tuple[Strap, ...]:

@@ -42,29 +42,38 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Expressions for the signals with which a device asks a target, and hears from it."""
+    """Expressions for the signals with which a device asks a target, and hears from it.
+
+    Attributes:
+        place: of the bytes that it asks for, in the target.
+    """
 
     valid: str
+    place: str
+    we: str
+    wdata: str
+    be: str
     ready: str
     rvalid: str
     rdata: str
     owed: str
-    addr: str = ""
-    we: str = ""
-    wdata: str = ""
-    be: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A memory or a register block at the bus, with all places at which a device sees it."""
+    """A memory or a register block at the bus, with all places at which a device sees it.
+
+    Attributes:
+        bits: of a place in it.
+        facts: expressions that are true of what was built.
+    """
 
     name: str
     label: str
-    memory: bool
-    origin: int
+    bits: int
     places: tuple[Place, ...]
     port: Port
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,23 +251,43 @@ def _places(soc: ResolvedSoc, device: Device, memory: str) -> Iterator[Place]:
 def _targets(soc: ResolvedSoc, device: Device, index: int) -> Iterator[Reached]:
     for memory in soc.memories:
         at = f"u_chip.u_{memory.name}_memory"
-        signals = {
-            name: f"{at}.{name}_i[{index}]" for name in ("valid", "addr", "we", "wdata", "be")
-        }
+        signals = {name: f"{at}.{name}_i[{index}]" for name in ("valid", "we", "wdata", "be")}
         answers = {name: f"{at}.{name}_o[{index}]" for name in ("ready", "rvalid", "rdata")}
         yield Reached(
             name=f"memory '{memory.name}'",
             label=f"memory_{memory.name}",
-            memory=True,
-            origin=memory.origin,
+            bits=32,
             places=tuple(_places(soc, device, memory.name)),
-            port=Port(**signals, **answers, owed=f"{at}.gen_port[{index}].u_port.owed_q"),
+            port=Port(
+                **signals,
+                **answers,
+                place=f"{at}.addr_i[{index}] - {at}.origin_i",
+                owed=f"{at}.gen_port[{index}].u_port.owed_q",
+            ),
+            facts=(
+                f"{at}.SizeBytes >= {memory.size}",
+                f"{at}.Writable == 1'b{int(memory.kind != 'rom')}",
+            ),
         )
-    engines = {engine.name for engine in soc.engines}
     for number, (name, seen) in enumerate(_registers(soc, device)):
-        block = name.removeprefix("registers of ")
-        signal = f"u_chip.box_{device.name}" if block == "mailbox" else f"u_chip.reg_{block}"
-        ports = {each: f"{signal}_{each}" for each in ("valid", "ready", "rvalid", "rdata")}
-        owed = f"u_chip.u_{block}_registers.owed_q" if block in engines else ports["rvalid"]
-        port = Port(**ports, owed=owed)
-        yield Reached(name, f"block_{number}", False, 0, (Place(seen, 0),), port)
+        port, bits = _register_port(soc, device, name.removeprefix("registers of "))
+        yield Reached(name, f"block_{number}", bits, (Place(seen, 0),), port)
+
+
+def _register_port(soc: ResolvedSoc, device: Device, block: str) -> tuple[Port, int]:
+    """Return what asks a register block for a device, and the bits of a place in it."""
+    own = block == "mailbox"
+    bus = f"u_chip.box_{device.name}" if own else f"u_chip.reg_{block}"
+    answers = {each: f"{bus}_{each}" for each in ("valid", "ready", "rvalid", "rdata")}
+    side, owed = "", answers["rvalid"]
+    if block in ("console", "guard"):
+        at = f"u_chip.u_{block}"
+    elif block in {engine.name for engine in soc.engines}:
+        at = f"u_chip.u_{block}_registers"
+        owed = f"{at}.u_port.owed_q"
+    else:
+        at = f"u_chip.u_{device.name if own else block}_mailbox"
+        side = "core_" if own else "host_"
+    asked = {name: f"{at}.{side}{name}_i" for name in ("we", "wdata", "be")}
+    place = f"{at}.{side}addr_i"
+    return Port(**answers, **asked, place=place, owed=owed), 11 if block == "guard" else 12
