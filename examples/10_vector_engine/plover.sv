@@ -45,6 +45,7 @@ module plover #(
   logic start, abort, access, write, read;
   logic a_push, b_push, out_pop;
   logic a_full, b_full, out_empty;
+  logic [31:0] out_word;
 
   // -- Bus ------------------------------------------------------------------------------------
 
@@ -131,7 +132,7 @@ module plover #(
   // -- Windows --------------------------------------------------------------------------------
 
   logic a_empty, b_empty, out_full, a_pop, b_pop, out_push;
-  logic [31:0] a_word, b_word, out_word, made_q;
+  logic [31:0] a_word, b_word, made_q;
 
   plover_window #(
     .Depth(Depth)
