@@ -73,7 +73,7 @@ def _entries(spec: Rtl) -> Iterator[FileList]:
     for name in spec.rtl_sources:
         path = find_source(name)
         if name.endswith("/"):
-            yield FileList(includes=(path,))
+            yield FileList(includes={path: SourceLoc(path, 1, 1)})
         elif path.suffix == LIST:
             yield read_list(path)
         else:
@@ -110,15 +110,16 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
                 elif path.suffix.lower() in VHDL:
                     fault = _vhdl_fault(spec, kind, path, at if named else place)
                     found.setdefault(str(path), fault)
-            for path in listed.includes:
+            for path, at in listed.includes.items():
                 if not path.is_dir():
                     fault = _fault(spec, kind, index, path, "it is no folder", place)
+                    fault = _locate_fault(fault, at) if named else fault
                     found.setdefault(str(path), fault)
     yield from found.values()
 
 
 def _locate_fault(fault: Fault, at: SourceLoc) -> Fault:
-    remedy = f"correct the line; names are relative to '{at.path.name}'"
+    remedy = f"correct the line; names are relative to the folder of '{at.path.name}'"
     return replace(fault, at=at, remedy=remedy)
 
 
