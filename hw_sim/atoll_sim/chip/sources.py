@@ -216,6 +216,21 @@ def read_folders(soc: ResolvedSoc) -> tuple[Path, ...]:
     return tuple(path for path in dict.fromkeys(found) if path not in FOLDERS)
 
 
+def memory_readers(soc: ResolvedSoc) -> Iterator[tuple[Rtl, str, Cpu | Engine]]:
+    """Yield the descriptions whose own RTL reads files into memories, as `described_rtl` does."""
+    for spec, kind, device in described_rtl(soc):
+        own = [path for path in rtl_sources(spec) if path.parent not in FOLDERS]
+        every = (*own, *included_files(own, rtl_includes(spec)))
+        if any("$readmem" in path.read_text(errors="replace") for path in every):
+            yield spec, kind, device
+
+
+def described_place(spec: Rtl, kind: str, device: Cpu | Engine) -> tuple[SourceLoc, str] | None:
+    """Return where a part is described, with a word on it; None if no file describes it."""
+    place = spec.places.get("rtl.module") or device.at
+    return (place, f"{kind} '{spec.name}' is described here") if place else None
+
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.S)
 _DIRECTIVE = re.compile(r"^\s*`(ifdef|ifndef|elsif|else|endif)\b\s*(\w*)(.*)$")
 
