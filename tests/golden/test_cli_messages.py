@@ -157,6 +157,7 @@ CASES: dict[str, list[str]] = {
     "commands_too_short": ["plan", "short.yaml", "digits.tflite"],
     "model_construction": ["run", "model.yaml", *NATIVE[2:]],
     "rtl_source_missing": ["run", "source.yaml", "digits.tflite"],
+    "rtl_folder_missing": ["check", "listed.yaml"],
     "check_several_parts": ["check", "several.yaml"],
     "check_clocks": ["check", "lagoon", "--set", "devices.npu.clock=1 MHz"],
     "samples_missing": [*NATIVE, "--input", "absent.npy"],
@@ -377,8 +378,11 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         "short": {"[0x04, 0x08, 0x0C, 0x10]": "[0x04, 0x3E]"},
         "own": {"  CONV_2D:\n": "  CONV_2D:\n    reference: math:floor\n"},
         "source": {"reef_pkg.sv,": "reef_package.sv, ./mine.sv,"},
+        "listed": {"reef_pkg.sv,": "reef_pkg.sv, ./lists/mine.f,"},
         "several": {"reef_pkg.sv,": "./mine.sv,", emitter: "json:loads", model: "json:dumps"},
     }
+    (folder / "lists").mkdir()
+    (folder / "lists" / "mine.f").write_text("// of the engine\n+incdir+headers\n")
     for name, replaced in edits.items():
         text = reef
         for old, new in replaced.items():

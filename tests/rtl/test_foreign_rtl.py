@@ -134,6 +134,35 @@ def edit(path: Path, *pairs: tuple[str, str]) -> None:
     path.write_text(text)
 
 
+ROM = """module far_rom #(parameter TABLE = "unnamed.hex");
+  reg [7:0] t_q[2];
+  if (TABLE == "unnamed.hex") begin : gen_unnamed
+    initial $readmemh("unread.hex", t_q);
+  end
+  initial if (TABLE != "") $readmemh({TABLE}, t_q);
+endmodule
+module far #"""
+
+
+def test_a_memory_s_file_that_a_parameter_names_is_asked_for(
+    foreign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name that an instance gives counts, not the default, nor one that is never read."""
+    instances = '  far_rom #("t.hex") u_rom ();\n  far_rom #("") u_empty ();\n'
+    edit(
+        foreign / "far.sv",
+        ("module far #", ROM),
+        ("  assign access", f"{instances}  assign access"),
+    )
+    arguments = ["check", str(foreign / "chip.yaml"), "--simulate"]
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert re.findall(r"error\[(E\d+)\].* reads '(.*)' into a memory", said) == [("E255", "t.hex")]
+    assert re.search(r"far.sv:11:\d+: error", said), said
+    (foreign / "t.hex").write_text("a3 5c\n")
+    assert main(arguments) == 0, capsys.readouterr().err
+
+
 TRAITS = """
   // What others write: names, further ports, memory files, prints, widths that do not match.
   reg [7:0] table_q[2];
@@ -203,4 +232,7 @@ def test_what_others_write_runs_as_it_is(foreign: Path, capsys: pytest.CaptureFi
         (folder / "table.hex").unlink()
     assert main([*arguments, "--accelerator", "rtl"]) == 1
     said = capsys.readouterr().err
-    assert "error[E255]: the RTL reads 'table.hex' into a memory, and there is no such file" in said
+    assert re.search(
+        r"plover.yaml:\d+:\d+: error\[E255\]: the RTL of accelerator 'plover' reads", said
+    )
+    assert "'table.hex' into a memory, and there is no such file" in said

@@ -106,7 +106,7 @@ def run_unit_test(path: Path, *, operands: int, seed: int, progress: Progress) -
         status = run_logged([str(model)], run, environment, LOG)
         answers = read_runs(run)
         if status or not answers:
-            raise unfinished_error(run, status)
+            raise unfinished_error(run, status, soc)
         seconds = time.perf_counter() - begin
         notes = (*notes_of(soc, kept_warnings(model)), *said_notes(run), NOT_COVERED)
     return AcceleratorCheck(

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let Verilator elaborate a chip without building it."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
-from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll.records import dataclass
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
@@ -16,19 +19,14 @@ from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.generate import defines, generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import (
-    FOLDERS,
-    READ_INTO_MEMORY,
     RTL,
-    Rtl,
-    described_rtl,
-    included_files,
+    described_place,
+    memory_readers,
+    owner_of,
     read_folders,
-    rtl_includes,
-    rtl_sources,
 )
 
 FLAGS = (
-    "--lint-only",
     "--no-timing",
     "--timescale",
     "1ns/1ps",
@@ -59,46 +57,78 @@ def elaborate(soc: ResolvedSoc) -> tuple[str, ...]:
             folders = [f"+incdir+{path}" for path in includes(chip)]
             folders += [f"+define+{name}={text}" for name, text in defines(chip).items()]
             command = ["verilator", *FLAGS, f"-I{RTL}", *folders, *map(str, files)]
-            warnings = verilate(command, WHAT, folder, lambda each: has_bits_enough(soc, each.text))
-        if faults := tuple(_absent_files(soc, folders)):
+            lint = [*command, "--lint-only"]
+            warnings = verilate(lint, WHAT, folder, lambda each: has_bits_enough(soc, each.text))
+        if faults := tuple(_absent_files(soc, command, folder)):
             raise SimulationError.all(faults)
     return notes_of(soc, warnings)
 
 
-_MARK = re.compile(r'`line ([0-9]+) "(.+)" [0-9]')
+_PLACE = re.compile(r"(\w+),(\d+):(\d+),")
+_TEXT = re.compile(r'\\?"(.+?)\\?"')
 
 
-def _absent_files(soc: ResolvedSoc, options: Sequence[str]) -> Iterator[Fault]:
-    """Yield a fault for each file that sources read into a memory, by its name, and that is absent.
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A statement that reads a file into a memory: the file's name, and its own place."""
 
-    Those whose name is a parameter are only known when a simulation reads them.
+    name: str
+    at: SourceLoc
+
+
+def _absent_files(soc: ResolvedSoc, command: Sequence[str], folder: Path) -> Iterator[Fault]:
+    """Yield a fault for each file that others' RTL reads into a memory, and that is absent.
+
+    Args:
+        soc: the chip.
+        command: with which Verilator elaborates it.
+        folder: takes what Verilator writes.
     """
-    folders = read_folders(soc)
-    for spec, kind, device in described_rtl(soc):
-        sources = [path for path in rtl_sources(spec) if path.parent not in FOLDERS]
-        readers = [*sources, *included_files(sources, rtl_includes(spec))]
-        if not any("$readmem" in path.read_text(errors="replace") for path in readers):
-            continue
-        plain = [str(path) for path in sources if path.suffix != ".vlt"]
-        text = call_tool(["verilator", "-E", "--relative-includes", *options, *plain], WHAT)
-        number, file = 0, ""
-        for line in text.splitlines():
-            if mark := _MARK.match(line):
-                number, file = int(mark.group(1)) - 1, mark.group(2)
-                continue
-            number += 1
-            for name in READ_INTO_MEMORY.findall(line):
-                if not any((folder / name).is_file() for folder in (*folders, Path.cwd())):
-                    yield Fault(
-                        code="E255",
-                        message=f"the RTL of {kind} '{spec.name}' reads '{name}' into a memory, and"
-                        " there is no such file",
-                        at=SourceLoc(Path(file), max(number, 1), 1),
-                        other=_place_of(spec, kind, device),
-                        remedy=f"put it beside the RTL that names it, or beside the {kind}'s YAML",
-                    )
+    if not any(memory_readers(soc)):
+        return
+    folders = (*read_folders(soc), Path.cwd())
+    for reading in dict.fromkeys(_readings(command, folder)):
+        owner = owner_of(soc, reading.at.path)
+        if owner and not any((each / reading.name).is_file() for each in folders):
+            spec, kind, device = owner
+            yield Fault(
+                code="E255",
+                message=f"the RTL of {kind} '{spec.name}' reads '{reading.name}' into a memory, and"
+                " there is no such file",
+                at=reading.at,
+                other=described_place(spec, kind, device),
+                remedy=f"put it beside the RTL that names it, or beside the {kind}'s YAML",
+            )
 
 
-def _place_of(spec: Rtl, kind: str, device: Cpu | Engine) -> tuple[SourceLoc, str] | None:
-    place = spec.places.get("rtl.module") or device.at
-    return (place, f"{kind} '{spec.name}' is described here") if place else None
+def _readings(command: Sequence[str], folder: Path) -> Iterator[_Reading]:
+    """Yield what is read where, as it is once parameters have their values.
+
+    A name that only a simulation works out is left out.
+    """
+    tree, files = folder / "tree.json", folder / "files.json"
+    outputs = ("--json-only-output", str(tree), "--json-only-meta-output", str(files))
+    flags = ("--json-only", *outputs, "--Mdir", str(folder), "-Wno-fatal", "-Wno-lint")
+    call_tool([*command, *flags], WHAT)
+    names = json.loads(files.read_text())["files"]
+    for node in _nodes(tree.read_text(errors="replace"), "READMEM"):
+        (name,) = node["filenamep"]
+        place = _PLACE.match(node["loc"])
+        text = _TEXT.fullmatch(name["name"]) if name["type"] == "CONST" else None
+        if place and text:
+            letter, line, column = place.groups()
+            path = Path(names[letter]["filename"])
+            yield _Reading(text[1], SourceLoc(path, int(line), int(column)))
+
+
+def _nodes(text: str, kind: str) -> list[dict[str, Any]]:
+    """Return the nodes of a kind in a tree of Verilator, which is too deep for recursion."""
+    found: list[dict[str, Any]] = []
+
+    def look(node: dict[str, Any]) -> dict[str, Any]:
+        if node.get("type") == kind:
+            found.append(node)
+        return node
+
+    json.loads(text, object_hook=look)
+    return found

@@ -27,12 +27,12 @@ class FileList:
 
     Attributes:
         sources: files in compile order, and where the list names each.
-        includes: folders.
+        includes: folders, and where the list names each.
         defines: macros and their values.
     """
 
     sources: Mapping[Path, SourceLoc] = field(default_factory=dict)
-    includes: tuple[Path, ...] = ()
+    includes: Mapping[Path, SourceLoc] = field(default_factory=dict)
     defines: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -50,7 +50,7 @@ def read_list(path: Path, depth: int = 0) -> FileList:
             f"the file list cannot be read: {reason}", path, 0, "correct the path"
         ) from None
     sources: dict[Path, SourceLoc] = {}
-    includes: list[Path] = []
+    includes: dict[Path, SourceLoc] = {}
     defines: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         words = iter(_as_options(_words(line, path, number)))
@@ -66,10 +66,11 @@ def read_list(path: Path, depth: int = 0) -> FileList:
                     raise _wrong("file lists name each other", path, number, remedy)
                 inner = read_list(path.parent / value, depth + 1)
                 sources |= inner.sources
-                includes += inner.includes
+                includes |= inner.includes
                 defines |= inner.defines
             elif kind in ("+incdir+", "-I", "-y"):
-                includes += [path.parent / each for each in value.split("+") if each]
+                for each in filter(None, value.split("+")):
+                    includes.setdefault(path.parent / each, SourceLoc(path, number, 1))
             elif kind in ("+define+", "-D"):
                 for each in filter(None, value.split("+")):
                     name, _, text = each.partition("=")
@@ -77,7 +78,7 @@ def read_list(path: Path, depth: int = 0) -> FileList:
             else:
                 source = (path.parent / value).resolve()
                 sources.setdefault(source, SourceLoc(path, number, 1))
-    return FileList(sources, tuple(includes), defines)
+    return FileList(sources, includes, defines)
 
 
 def _as_options(words: list[str]) -> list[str]:

@@ -73,7 +73,7 @@ def _entries(spec: Rtl) -> Iterator[FileList]:
     for name in spec.rtl_sources:
         path = find_source(name)
         if name.endswith("/"):
-            yield FileList(includes=(path,))
+            yield FileList(includes={path: SourceLoc(path, 1, 1)})
         elif path.suffix == LIST:
             yield read_list(path)
         else:
@@ -110,15 +110,16 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
                 elif path.suffix.lower() in VHDL:
                     fault = _vhdl_fault(spec, kind, path, at if named else place)
                     found.setdefault(str(path), fault)
-            for path in listed.includes:
+            for path, at in listed.includes.items():
                 if not path.is_dir():
                     fault = _fault(spec, kind, index, path, "it is no folder", place)
+                    fault = _locate_fault(fault, at) if named else fault
                     found.setdefault(str(path), fault)
     yield from found.values()
 
 
 def _locate_fault(fault: Fault, at: SourceLoc) -> Fault:
-    remedy = f"correct the line; names are relative to '{at.path.name}'"
+    remedy = f"correct the line; names are relative to the folder of '{at.path.name}'"
     return replace(fault, at=at, remedy=remedy)
 
 
@@ -213,6 +214,21 @@ def read_folders(soc: ResolvedSoc) -> tuple[Path, ...]:
         if at := spec.places.get("rtl.module"):
             found.append(at.path.resolve().parent)
     return tuple(path for path in dict.fromkeys(found) if path not in FOLDERS)
+
+
+def memory_readers(soc: ResolvedSoc) -> Iterator[tuple[Rtl, str, Cpu | Engine]]:
+    """Yield the descriptions whose own RTL reads files into memories, as `described_rtl` does."""
+    for spec, kind, device in described_rtl(soc):
+        own = [path for path in rtl_sources(spec) if path.parent not in FOLDERS]
+        every = (*own, *included_files(own, rtl_includes(spec)))
+        if any("$readmem" in path.read_text(errors="replace") for path in every):
+            yield spec, kind, device
+
+
+def described_place(spec: Rtl, kind: str, device: Cpu | Engine) -> tuple[SourceLoc, str] | None:
+    """Return where a part is described, with a word on it; None if no file describes it."""
+    place = spec.places.get("rtl.module") or device.at
+    return (place, f"{kind} '{spec.name}' is described here") if place else None
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.S)

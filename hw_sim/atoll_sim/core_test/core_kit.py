@@ -203,5 +203,5 @@ def _simulate(model: Path, task: Task, soc: ResolvedSoc, folder: Path) -> tuple[
     status = run_logged([str(model)], folder, environment, LOG)
     runs = PartRun.read_all(folder)
     if status or not runs:
-        raise unfinished_error(folder, status)
+        raise unfinished_error(folder, status, soc)
     return runs

@@ -17,7 +17,7 @@ from atoll.utils.files import new_folder
 from atoll.utils.scratch import temporary_folder
 from atoll.version import __version__
 from atoll_sim.chip.checks import check_cores, check_engines
-from atoll_sim.chip.chip_parts import Chip
+from atoll_sim.chip.chip_parts import BuiltMemory, Chip
 from atoll_sim.chip.generate import defines, environment_of, generate, versions
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.chip.plan import plan_chip
@@ -54,7 +54,9 @@ def export_rtl(
     """
     check_cores(soc)
     check_engines(soc, frozenset())
-    chip = replace(plan_chip(soc), exported=True)
+    planned = plan_chip(soc)
+    memories = tuple(map(_trim_memory, planned.memories))
+    chip = replace(planned, memories=memories, exported=True)
     top = f"{soc.name}_top"
     bench = None
     with new_folder(folder, marker=MARKER) as made:
@@ -79,6 +81,13 @@ def export_rtl(
         clocks={f"{clock.signal}_i": clock.hertz for clock in chip.clocks},
         networks=tuple(model.graph.name for model in models),
     )
+
+
+def _trim_memory(memory: BuiltMemory) -> BuiltMemory:
+    """Return a memory with the rows that it has: a model has more, so that chips can share it."""
+    row = memory.word_bytes * memory.banks
+    rows = max(1, -(-len(memory.span) // row))
+    return replace(memory, room=rows * row)
 
 
 def _files(

@@ -19,6 +19,7 @@ from atoll.utils.cache import cache_folder
 from atoll.utils.children import start, too_long
 from atoll_sim.build.model import TOP
 from atoll_sim.chip.blame import broken_rule
+from atoll_sim.chip.sources import described_place, memory_readers
 
 LOG = "simulation.log"
 SAID = "rtl.log"
@@ -156,10 +157,10 @@ def unfinished_error(
     Args:
         folder: of the run.
         status: of the process.
-        soc: the chip, whose devices a failed assertion may name.
+        soc: the chip, whose devices a failed assertion or a missing file may name.
     """
     if status == NO_FILE:
-        return _file_error(folder)
+        return _file_error(folder, soc)
     log = keep_log(folder)
     text = log.read_text(errors="replace")
     if soc and (fault := broken_rule(soc, text)):
@@ -172,22 +173,37 @@ def unfinished_error(
     )
 
 
-def _file_error(folder: Path) -> SimulationError:
-    """Describe the file that RTL could not read, which the last lines of what it said name."""
+def _file_error(folder: Path, soc: ResolvedSoc | None) -> SimulationError:
+    """Describe the file that RTL could not read, which the last lines of what it said name.
+
+    Nobody knows who read it; those who may have are the devices whose RTL reads memories.
+    """
     said = (folder / SAID).read_text(encoding="utf-8", errors="replace")
-    if found := re.search(r"^%File: (.+)\n(.+)\n(.+)$", said, re.M):
-        name, one, other = found.groups()
+    found = memory_readers(soc) if soc else ()
+    readers = {f"{kind} '{spec.name}'": (spec, kind, device) for spec, kind, device in found}
+    places = [place for each in readers.values() if (place := described_place(*each))]
+    words = " or ".join(readers)
+    who = f"the RTL of {words}" if words else "the RTL"
+    at = places[0][0] if places else None
+    other = places[1] if len(places) > 1 else None
+    if twice := re.search(r"^%File: (.+)\n(.+)\n(.+)$", said, re.M):
+        name, one, another = twice.groups()
         return SimulationError(
             "E255",
-            f"the RTL reads '{name}', and '{one}' is another file than '{other}'",
+            f"{who} reads '{name}', and '{one}' is another file than '{another}'",
+            at=at,
+            other=other,
             remedy="give the two files different names, or write an absolute path",
         )
-    found = re.search(r"^%Warning: (.+):[0-9]+: \$readmem", said, re.M)
-    name = found.group(1) if found else "a file"
+    missing = re.search(r"^%Warning: (.+):[0-9]+: \$readmem", said, re.M)
+    name = missing.group(1) if missing else "a file"
+    beside = " or ".join(dict.fromkeys(f"'{place.path}'" for place, _ in places))
     return SimulationError(
         "E255",
-        f"the RTL reads '{name}' into a memory, and there is no such file",
-        remedy="put it beside the RTL that names it, or beside the YAML of that",
+        f"{who} reads '{name}' into a memory, and there is no such file",
+        at=at,
+        other=other,
+        remedy=f"put it beside the RTL that names it, or beside {beside or 'the YAML of that'}",
     )
 
 

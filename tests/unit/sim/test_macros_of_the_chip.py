@@ -62,4 +62,4 @@ def test_lists_of_words_are_read_too(tmp_path: Path) -> None:
     (tmp_path / "more.f").write_text("rtl/two.v\n")
     found = read_list(tmp_path / "all.f")
     assert [path.name for path in found.sources] == ["two.v", "one.v"]
-    assert found.includes == (tmp_path / "rtl",)
+    assert [*found.includes] == [tmp_path / "rtl"]
