@@ -182,11 +182,6 @@ class Master:
         """Return its reset at the clock of the bus."""
         return f"{self.signal}_run_rst_n" if self.held else "rst_n"
 
-    def offset(self, block: str, master: str = "", bits: int = 12) -> str:
-        """Return the expression for where in a register block a master's request is; the host's."""
-        asks = f"dev_{master or self.soc.host}_addr"
-        return f"{bits}'({asks} - map_q[{self.places[block]}].first)"
-
     @property
     def straps(self) -> tuple[Strap, ...]:
         """Return what it may read and write, where its targets lie, and where it sees memories."""
