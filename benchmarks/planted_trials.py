@@ -33,19 +33,27 @@ from atoll_sim.trace.simulation import Conditions
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
+ENGINES = ROOT / "hw_sim" / "atoll_sim" / "engines"
 SOURCES = {
+    "reef": ENGINES / "reef",
+    "ripple": ENGINES / "ripple",
     "widget": ROOT / "compiler" / "atoll" / "description" / "skeleton" / "widget",
     "loom": EXAMPLES / "11_systolic_array",
     "plover": EXAMPLES / "10_vector_engine",
     "tern": EXAMPLES / "07_own_accelerator",
 }
 SHARED = {
-    "tern": [ROOT / "hw_sim" / "atoll_sim" / "engines" / name for name in ("ripple", "common")]
+    "reef": [ENGINES / "common"],
+    "ripple": [ENGINES / "common"],
+    "tern": [ENGINES / "ripple", ENGINES / "common"],
 }
 """Folders with more RTL of an engine: all of tern's work is done by ripple."""
 
-LINES = {"widget": True, "loom": True, "plover": False, "tern": True}
+LINES = {engine: engine != "plover" for engine in SOURCES}
 """Which engines have an interrupt."""
+
+DMA = "ripple"
+"""What no chip has as an accelerator, so that only the kit tries it."""
 
 UNIT, CORE = "dot4", "picorv32"
 """A function unit, and a core, of which the adapter has the bugs."""
@@ -53,10 +61,13 @@ UNIT, CORE = "dot4", "picorv32"
 SEEDS = (1, 2, 3)
 """Values with which registers begin: what is not reset may begin rightly by chance."""
 
-OPERATORS = 16
-"""Of each kind, which the kit draws."""
+OPERATORS = {"reef": 2}
+"""Of each kind, which the kit draws; of those of others, `MANY`."""
 
-_NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): (?P<detail>.*)")
+MANY = 16
+
+_NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): ")
+_NAMED = re.compile(r"\bdevice '?\w|\bcore \w|\bon \w+ (differs|was never)")
 _NUMBER = re.compile(r"\(([A-Z][0-9]+)\)")
 
 
@@ -88,6 +99,12 @@ class Said:
 
     rule: str = ""
     message: str = ""
+
+    @property
+    def finds(self) -> bool:
+        """Whether it names a rule by number, and a device or core: less is not a find."""
+        numbered = re.match(r"[A-Z][0-9]+ ", self.rule)
+        return numbered is not None and _NAMED.search(self.message) is not None
 
 
 def plant(bug: Bug, folder: Path) -> None:
@@ -173,9 +190,9 @@ def try_run(chip: Path, name: str) -> Said:
         report = outcome.report
         for found in report.violations:
             if found.device == name:
-                return Said(f"{found.number} {found.rule}".strip(), found.detail)
+                return Said(f"{found.number} {found.rule}".strip(), str(found).splitlines()[0])
         for mismatch in report.mismatches:
-            return Said("wrong element", str(mismatch))
+            return Said(f"{mismatch.number} wrong element".strip(), str(mismatch))
     return Said()
 
 
@@ -184,7 +201,8 @@ def try_engine(engine: str, bug: Bug | None) -> Said:
     with temporary_folder() as folder:
         described = load_accelerator(copy_engine(engine, 0, folder, bug), None)
         try:
-            done = run_accelerator_test(described, {}, operators=OPERATORS, faults=0, mutants=0)
+            count = OPERATORS.get(engine, MANY)
+            done = run_accelerator_test(described, {}, operators=count, faults=0, mutants=0)
         except AtollError as error:
             return read_error(error)
     return read_trials(engine, done)
@@ -221,7 +239,7 @@ def try_core(bug: Bug | None) -> Said:
             return read_error(error)
     for trial, faults in done.trials:
         for fault in faults:
-            return Said(f"core: {trial.name}", f"{CORE}, {trial.name}: {fault}")
+            return Said(f"{_NUMBER.findall(fault)[-1]} {trial.name}", fault)
     return Said()
 
 
@@ -231,11 +249,9 @@ def read_trials(name: str, done: AcceleratorCheck) -> Said:
         for fault in trial.faults:
             first = fault.splitlines()[0]
             if found := _NUMBERED.match(first):
-                return Said(f"{found['number']} {found['name']}", found["detail"])
+                return Said(f"{found['number']} {found['name']}", first)
             if found := _NUMBER.search(first):
-                return Said(f"{found[1]} {trial.name}", f"{name}, {trial.name}: {first}")
-            if "differs in" in first:
-                return Said("wrong element", first)
+                return Said(f"{found[1]} {trial.name}", first)
             return Said(f"kit: {trial.name}", f"{name}, {trial.name}: {first}")
     return Said()
 

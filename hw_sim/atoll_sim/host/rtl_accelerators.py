@@ -31,7 +31,9 @@ from atoll_sim.host.rtl_jobs import (
     abort_job,
     list_job,
     list_outcome,
+    polled_job,
     popped_bytes,
+    probe_job,
     program_job,
     program_outcome,
     pushed_bytes,
@@ -240,6 +242,32 @@ class RtlAccelerators:
         self._findings[known:] = [
             each for each in self._findings[known:] if each.violation.rule != NEVER_DONE
         ]
+        self.take_touched()
+
+    def reset(self, npu: Engine, address: int, count: int, delay: int) -> None:
+        """Begin what `run` does, and reset the chip after `delay` cycles, whatever it does then.
+
+        What comes of it is kept nowhere. As the first time, the next run begins with a look at the
+        registers of which it is known what they read after reset.
+        """
+        whole = replace(self._job(npu, address, count), after=(), finish=(), irq=None, read=())
+        self._run_job(npu, address, replace(whole, reset=delay))
+        self._driven.clear()
+        self.take_touched()
+
+    def poll(self, npu: Engine, address: int, count: int) -> None:
+        """Run a command list with its interrupt off, and keep nothing that comes of it.
+
+        Raises:
+            SimulationError: it never ends.
+        """
+        whole = replace(self._job(npu, address, count), after=())
+        self._run_job(npu, address, polled_job(npu, whole))
+        self.take_touched()
+
+    def probe(self, npu: Engine) -> None:
+        """Try what no register allows, and read those of which it is known what they hold."""
+        self._run_job(npu, 0, probe_job(npu, self._around(npu)))
         self.take_touched()
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
