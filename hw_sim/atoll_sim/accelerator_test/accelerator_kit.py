@@ -57,6 +57,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.runs.checked_run import run_models
+from atoll_sim.shadow.access_kinds import unanswerable
 from atoll_sim.trace.simulation import START_SEED, USUAL, Conditions
 
 MOVED = ("here", "there")
@@ -160,7 +161,7 @@ def run_accelerator_test(
         engine, timings = _engine(soc), list[OperatorTiming]()
         _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
-        tried, notes = tuple(_coverage(drawn, engine)), [NOT_COVERED]
+        tried, notes = tuple(_coverage(drawn, engine)), [NOT_COVERED, *_not_tried(engine)]
         if coverage and reached:
             counts = {kind: len(found) for kind, found in drawn.items()}
             said = add_kit(coverage, engine, (FIRST, SECOND), counts, tried, reached)
@@ -330,6 +331,16 @@ def _engine(soc: ResolvedSoc) -> Engine:
     engine = soc.device(FIRST)
     assert isinstance(engine, Engine)
     return engine
+
+
+def _not_tried(engine: Engine) -> Iterator[str]:
+    """Yield what cannot be tried of an engine in RTL, as its description leaves it open."""
+    if not engine.spec.rtl_module:
+        return
+    if not may_reset(engine):
+        yield "not tried: resets, and accesses that no register allows: its driver is not known"
+    elif silent := unanswerable(engine.spec):
+        yield f"not tried: {silent} that no register allows: its module answers none with an error"
 
 
 def _draw_operators(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str, list[Drawn]]:

@@ -35,6 +35,16 @@ def tells_errors(spec: AcceleratorSpec, *, write: bool) -> bool:
     return spec.rtl_ports.get(port, port) is not None
 
 
+def unanswerable(spec: AcceleratorSpec) -> str:
+    """Return which accesses the module has no port to answer with an error, "" if there are none.
+
+    They are not tried.
+    """
+    words = {write: tells_errors(spec, write=write) for write in (False, True)}
+    silent = [("reads", "writes")[write] for write, told in words.items() if not told]
+    return " and ".join(silent)
+
+
 def barred_accesses(engine: Engine) -> tuple[Barred, ...]:
     """Return accesses that nothing allows: writes of what is only read, and offsets between.
 
