@@ -146,5 +146,7 @@ def test_what_makes_no_difference_counts_only_where_it_is_found() -> None:
         ("E087", "device 'npu' is gone", False),
     ],
 )
-def test_a_find_names_a_rule_by_number_and_a_device(rule: str, message: str, *, finds: bool) -> None:
+def test_a_find_names_a_rule_by_number_and_a_device(
+    rule: str, message: str, *, finds: bool
+) -> None:
     assert Said(rule, message).finds is finds

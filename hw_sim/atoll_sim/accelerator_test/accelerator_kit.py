@@ -456,12 +456,13 @@ def first_difference(one: RunReport, other: RunReport) -> Iterator[str]:
             pairs = zip_longest(*edges)
             first, then = next((a, b) for a, b in pairs if a != b)
             told = [f"at cycle {at:,}" if at is not None else "never" for at in (first, then)]
-            yield f"the interrupt of device {line.source} changes {told[0]}, and {told[1]} {because}"
+            which = f"the interrupt of device {line.source}"
+            yield f"{which} changes {told[0]}, and {told[1]} {because}"
             return
     for layer, again in zip(one.by_layer, other.by_layer, strict=False):
         if layer.cycles != again.cycles:
-            took = f"{layer.operator} on device {layer.device} takes {layer.cycles:,} cycles, and {again.cycles:,}"
-            yield f"{took} {because}"
+            which = f"{layer.operator} on device {layer.device}"
+            yield f"{which} takes {layer.cycles:,} cycles, and {again.cycles:,} {because}"
             return
 
 

@@ -262,8 +262,8 @@ RULES = (
         number="A5",
         detail="{device} answers a {kind} of {register} without an error, which nothing allows",
         key=RTL,
-        remedy="answer it with an error; if there is such a register, name it in 'registers.map'; if"
-        " the module never answers with an error, let 'rtl.ports' have null for that port",
+        remedy="answer it with an error; if there is such a register, name it in 'registers.map';"
+        " if the module never answers with an error, let 'rtl.ports' have null for that port",
     ),
     RuleText(
         symbol="UNASKED",
