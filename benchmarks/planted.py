@@ -21,6 +21,7 @@ from benchmarks.planted_trials import (
     device,
     try_core,
     try_engine,
+    try_provoked,
     try_run,
     try_unit,
     write_chip,
@@ -60,11 +61,11 @@ def judge(bugs: Iterable[Bug], at_once: int) -> Iterator[Verdict]:
     left[DMA] += [bug for bug in kept if bug.engine == DMA]
     run = [bug for bug in kept if bug.engine in SOURCES and bug.engine != DMA]
     for some in group(run, at_once):
-        for bug, said in run_together(some):
-            if said.finds:
-                yield Verdict(bug, RUN, said)
+        for verdict in run_together(some):
+            if verdict.said.finds:
+                yield verdict
             else:
-                left[bug.engine].append(bug)
+                left[verdict.bug.engine].append(verdict.bug)
     for engine, mine in left.items():
         if not mine:
             continue
@@ -83,10 +84,11 @@ def group(bugs: Iterable[Bug], at_once: int) -> Iterator[list[Bug]]:
             yield members[first : first + size]
 
 
-def run_together(bugs: Sequence[Bug]) -> Iterator[tuple[Bug, Said]]:
+def run_together(bugs: Sequence[Bug]) -> Iterator[Verdict]:
     """Run each bug on a chip that it shares with others: hardware is built once for them.
 
-    One that stops the chip whatever runs on it is taken out, and the others run without it.
+    Where that does not find it, the kit's checks of registers and resets try it there, too. One
+    that stops the chip whatever runs on it is taken out, and the others run without it.
     """
     with temporary_folder() as folder:
         chip = write_chip(bugs[0].engine, bugs, folder)
@@ -95,10 +97,13 @@ def run_together(bugs: Sequence[Bug]) -> Iterator[tuple[Bug, Said]]:
         if right.rule and bugs[0].kind != IDENTITY and not stops:
             refuse_false(bugs[0].engine, right)
         if not stops:
+            refuse_false(bugs[0].engine, try_provoked(chip, RIGHT))
             for number, bug in enumerate(bugs, start=1):
-                yield bug, try_run(chip, device(number))
+                said = try_run(chip, device(number))
+                found = said if said.finds else try_provoked(chip, device(number))
+                yield Verdict(bug, RUN if said.finds else KIT, found)
             return
-    yield bugs[stops[0] - 1], right
+    yield Verdict(bugs[stops[0] - 1], RUN, right)
     if others := [bug for number, bug in enumerate(bugs, start=1) if number != stops[0]]:
         yield from run_together(others)
 

@@ -22,9 +22,10 @@ from atoll.diagnostics.progress import silent
 from atoll.driver.pipeline import BuildOptions, compile_graph
 from atoll.resolve import load_soc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.accelerator_test.accelerator_kit import NOWHERE, run_accelerator_test
+from atoll_sim.accelerator_test.accelerator_kit import COUNTED, NOWHERE, run_accelerator_test
 from atoll_sim.accelerator_test.draw import draw
 from atoll_sim.accelerator_test.joined import join
+from atoll_sim.accelerator_test.setbacks import try_registers, try_resets
 from atoll_sim.accelerator_test.unit_kit import run_unit_test
 from atoll_sim.chip.sources import RTL
 from atoll_sim.core_test.core_kit import run_core_test
@@ -196,6 +197,37 @@ def try_run(chip: Path, name: str) -> Said:
     return Said()
 
 
+def try_provoked(chip: Path, name: str) -> Said:
+    """Return what the kit's checks of registers and resets say of one device of a chip first.
+
+    A reset is one of the whole chip: what others do there does not count.
+    """
+    soc = load_soc(chip)
+    engine = next(each for each in soc.engines if each.name == name)
+    random = Random(1)
+    drawn = [draw(support, engine, soc, random) for support in engine.spec.operators]
+    network = join([each for each in drawn if each is not None])
+    place = {op.name: name for op in network.operators}
+    requests = BuildRequests(model=Build(place=place))
+    compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
+    with temporary_folder() as folder:
+        checks = {
+            "registers": try_registers(compiled, COUNTED.conditions, folder / "registers"),
+            "resets": try_resets(compiled, COUNTED.conditions, folder / "resets", Random(1)),
+        }
+        try:
+            every = (read_fault(check, fault) for check, found in checks.items() for fault in found)
+            return next((said for said in every if names(said, name)), Said())
+        except AtollError as error:
+            said = read_error(error)
+            return said if names(said, name) else Said()
+
+
+def names(said: Said, name: str) -> bool:
+    """Tell whether something is said of a device."""
+    return re.search(rf"\b(device|on) '?{name}\b", said.message) is not None
+
+
 def try_engine(engine: str, bug: Bug | None) -> Said:
     """Return what `atoll accelerator test` says first of an engine with a bug, or without."""
     with temporary_folder() as folder:
@@ -205,7 +237,7 @@ def try_engine(engine: str, bug: Bug | None) -> Said:
             done = run_accelerator_test(described, {}, operators=count, faults=0, mutants=0)
         except AtollError as error:
             return read_error(error)
-    return read_trials(engine, done)
+    return read_trials(done)
 
 
 def try_unit(bug: Bug | None) -> Said:
@@ -220,7 +252,7 @@ def try_unit(bug: Bug | None) -> Said:
                 done = run_unit_test(path, operands=4, seed=1, progress=silent)
             except AtollError as error:
                 return read_error(error)
-    return read_trials(UNIT, done)
+    return read_trials(done)
 
 
 def try_core(bug: Bug | None) -> Said:
@@ -239,21 +271,26 @@ def try_core(bug: Bug | None) -> Said:
             return read_error(error)
     for trial, faults in done.trials:
         for fault in faults:
-            return Said(f"{_NUMBER.findall(fault)[-1]} {trial.name}", fault)
+            return read_fault(trial.name, fault)
     return Said()
 
 
-def read_trials(name: str, done: AcceleratorCheck) -> Said:
+def read_trials(done: AcceleratorCheck) -> Said:
     """Return the first thing that a kit found, with its rule if that has a number."""
     for trial in done.trials:
         for fault in trial.faults:
-            first = fault.splitlines()[0]
-            if found := _NUMBERED.match(first):
-                return Said(f"{found['number']} {found['name']}", first)
-            if found := _NUMBER.search(first):
-                return Said(f"{found[1]} {trial.name}", first)
-            return Said(f"kit: {trial.name}", f"{name}, {trial.name}: {first}")
+            return read_fault(trial.name, fault)
     return Said()
+
+
+def read_fault(check: str, fault: str) -> Said:
+    """Return what a kit's check says, with its rule if that has a number."""
+    first = fault.splitlines()[0]
+    if found := _NUMBERED.match(first):
+        return Said(f"{found['number']} {found['name']}", first)
+    if found := _NUMBER.search(first):
+        return Said(f"{found[1]} {check}", first)
+    return Said(f"kit: {check}", first)
 
 
 def read_error(error: AtollError) -> Said:

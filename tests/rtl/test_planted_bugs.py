@@ -104,8 +104,8 @@ def test_without_a_bug_nothing_is_said() -> None:
 @pytest.mark.slow
 def test_a_bug_that_stops_the_chip_stands_alone() -> None:
     names = ("done when it starts", "no interrupt")
-    verdicts = dict(run_together([BUGS["tern", name] for name in names]))
-    rules = {bug.name: said.rule.partition(" ")[0] for bug, said in verdicts.items()}
+    verdicts = run_together([BUGS["tern", name] for name in names])
+    rules = {each.bug.name: each.said.rule.partition(" ")[0] for each in verdicts}
     assert rules == {"done when it starts": "A10", "no interrupt": "A2"}
 
 
