@@ -34,7 +34,7 @@ AFTERWARDS = {
     ("widget", "unmapped answered well"): ("A5 ", "answers a read of register 0x00c without"),
     ("widget", "status takes writes"): ("A5 ", "answers a write of STATUS without an error"),
     ("widget", "identity changes after work"): ("A5 ", "ID of first reads"),
-    ("widget", "initial values instead of reset"): ("A5 ", "STATUS of first reads 0x1 before"),
+    ("widget", "initial values instead of reset"): ("A4 ", "and nothing was started since"),
     ("tern", "enable ignored"): ("A4 ", "which the host has not enabled"),
     ("tern", "done kept over starts"): ("A1 ", "STATUS of first reads 0x3"),
 }

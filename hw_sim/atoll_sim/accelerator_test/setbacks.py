@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.lower.records import record_layout
@@ -85,12 +86,12 @@ def try_registers(
 ) -> Iterator[str]:
     """Yield what is wrong where the host tries what no register allows, then runs each operator.
 
-    An operator of a list runs with its interrupt off, too. What is reached is added to `coverage`.
+    An operator of a list runs twice with its interrupt off, too. What is reached is added to `coverage`.
     """
 
     def meet(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
         rtl.probe(npu)
-        if npu.spec.program is None:
+        for _ in range(2 if npu.spec.program is None else 0):
             rtl.poll(npu, address, count)
 
     work = _Work(compiled, conditions, folder, HostMemory(compiled.soc), coverage)
@@ -192,12 +193,20 @@ def _try(
         conditions=work.conditions,
     )
     samples = random_sample(compiled.graph)
-    with rtl:
-        disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
-        result = HostCores((compiled,), work.memory, disturbed).run(samples)
-        for npu in {op.device: soc.device(op.device) for op in compiled.graph.operators}.values():
-            if isinstance(npu, Engine):
-                rtl.probe(npu)
+    used = {op.device for op in compiled.graph.operators}
+    try:
+        with rtl:
+            disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
+            result = HostCores((compiled,), work.memory, disturbed).run(samples)
+            for npu in soc.engines:
+                if npu.name in used:
+                    rtl.probe(npu)
+    except SimulationError as error:
+        if not rtl.findings:
+            raise
+        yield from (str(each.violation) for each in rtl.findings)
+        yield f"after {what}: {error.faults[0].message.splitlines()[0]}"
+        return
     if work.coverage:
         engines = frozenset(engine.name for engine in soc.engines)
         counts = (folder / COUNTS).read_text("utf-8")

@@ -65,6 +65,9 @@ def record_bytes(npu: Engine) -> int:
 
 BENCH = "atoll_sim.host.bench"
 NEVER_DONE = next(rule.name for rule in RULES if rule.symbol == "NO_END")
+NO_LIST = -1
+"""In place of the address of commands, where there are none."""
+
 SHARES = 256
 """The model counts shares of cycles in these parts."""
 
@@ -267,7 +270,7 @@ class RtlAccelerators:
 
     def probe(self, npu: Engine) -> None:
         """Try what no register allows, and read those of which it is known what they hold."""
-        self._run_job(npu, 0, probe_job(npu, self._around(npu)))
+        self._run_job(npu, NO_LIST, probe_job(npu, self._around(npu)))
         self.take_touched()
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
@@ -314,6 +317,7 @@ class RtlAccelerators:
         with suppress(OSError):
             self._connection.send(job)
         report: Report = self._receive()
+        self._note(report.findings, self._lists.get((npu.name, address)))
         if not report.ended:
             raise SimulationError(
                 "E088",
@@ -325,7 +329,6 @@ class RtlAccelerators:
         for at, data in report.memory.items():
             self._memory.write(at, data)
         self._reports.append(report)
-        self._note(report.findings, self._lists.get((npu.name, address)))
         return report
 
     def _receive(self) -> Any:

@@ -53,7 +53,7 @@ def barred_accesses(engine: Engine) -> tuple[Barred, ...]:
     spec = engine.spec
     only_read = sorted({spec.registers[name] for name in _only_read(engine)})
     accesses = [Barred(offset, write=True) for offset in only_read]
-    for offset in _between(spec):
+    for offset in _between(spec, engine.registers.size):
         accesses += [Barred(offset, write=write) for write in (False, True)]
     return tuple(each for each in accesses if tells_errors(spec, write=each.write))
 
@@ -79,15 +79,15 @@ def _steps(program: Program) -> Iterator[Step]:
         yield from all_steps(steps)
 
 
-def _between(spec: AcceleratorSpec) -> tuple[int, ...]:
-    """Return a few offsets without a register, first to last.
+def _between(spec: AcceleratorSpec, size: int) -> tuple[int, ...]:
+    """Return a few offsets without a register, first to last, in a window of `size` bytes.
 
     All are in reach of an address that has just the bits to tell the registers apart: with no more
     of them, those beyond are the same registers again. Behind a window that rises it is not known
     where it ends.
     """
     offsets = sorted({*spec.registers.values()})
-    end = 1 << (offsets[-1] + WORD_BYTES - 1).bit_length()
+    end = min(size, 1 << (offsets[-1] + WORD_BYTES - 1).bit_length())
     rising = {
         spec.registers[step.name]
         for step in (_steps(spec.program) if spec.program else ())
