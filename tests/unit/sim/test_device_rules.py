@@ -255,7 +255,7 @@ def test_any_register_that_a_program_writes_may_start_it() -> None:
     ]
     names: dict[object, str] = {at: name for name, at in loom.spec.registers.items()}
     meanings = {
-        action: {names[each["offset"]] for each in rows if each["action"] == action}
+        action: {names.get(each["offset"], "") for each in rows if each["action"] == action}
         for action in Action
     }
     assert meanings[Action.START] == set(names.values()) - {"ID", "STATUS", "IRQ_STATUS"}
@@ -263,6 +263,8 @@ def test_any_register_that_a_program_writes_may_start_it() -> None:
     assert meanings[Action.CLEAR] == {"IRQ_STATUS"}
     assert meanings[Action.ABORT] == {"CONTROL"}
     assert meanings[Action.FIXED] == {"ID"}
+    assert meanings[Action.NO_WRITE] == {"ID", "STATUS", ""}
+    assert meanings[Action.NO_READ] == {""}
 
 
 def test_a5_a_program_tells_what_no_register_allows() -> None:
