@@ -113,7 +113,7 @@ def try_resets(
     def meet(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
         rtl.fail(npu, address, count)
         whole = rtl.cycles[-1] + SETTING_UP
-        rtl.reset(npu, address, count, 2 * whole)
+        rtl.reset(npu, address, count, whole * 5 // 4 + SETTING_UP)
         for part in range(PARTS):
             rtl.reset(npu, address, count, int(whole * (part + random.random()) / PARTS))
 
