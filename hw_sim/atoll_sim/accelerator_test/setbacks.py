@@ -36,6 +36,10 @@ SETTING_UP = 64
 """Cycles in which a host writes the registers of a list, or takes an interrupt back."""
 
 
+class _EnoughError(Exception):
+    """A rule is broken: what is run after that may never end."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Disturbed:
     """Accelerators that meet something before each run, of which nothing may be left."""
@@ -46,6 +50,8 @@ class _Disturbed:
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """See `atoll_sim.host.native.Accelerators`."""
         self.meet(npu, address, count)
+        if self.rtl.findings:
+            raise _EnoughError
         return self.rtl.run(npu, address, count)
 
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
@@ -116,6 +122,7 @@ def try_resets(
         rtl.reset(npu, address, count, whole * 5 // 4 + SETTING_UP)
         for part in range(PARTS):
             rtl.reset(npu, address, count, int(whole * (part + random.random()) / PARTS))
+        rtl.probe(npu)
 
     work = _Work(compiled, conditions, folder, HostMemory(compiled.soc), coverage)
     yield from _try(work, meet, "a reset")
@@ -201,11 +208,10 @@ def _try(
             for npu in soc.engines:
                 if npu.name in used:
                     rtl.probe(npu)
-    except SimulationError as error:
+    except (_EnoughError, SimulationError):
         if not rtl.findings:
             raise
         yield from (str(each.violation) for each in rtl.findings)
-        yield f"after {what}: {error.faults[0].message.splitlines()[0]}"
         return
     if work.coverage:
         engines = frozenset(engine.name for engine in soc.engines)
