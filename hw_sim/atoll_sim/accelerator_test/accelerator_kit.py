@@ -272,11 +272,12 @@ def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
     seed = kit.random.getrandbits(16)
     compiled = _compile_network(join(few), soc)
     if may_reset(engine):
-        name, folder = "operators, in RTL, after accesses that no register allows", "registers"
-        check = partial(try_registers, compiled, COUNTED.conditions, kit.folder / folder)
+        name = "operators, in RTL, after accesses that no register allows"
+        folder = kit.folder / "registers"
+        check = partial(try_registers, compiled, COUNTED.conditions, folder)
         kit.note(name, len(few), partial(check, kit.reached))
-        name, folder = "operators, in RTL, after resets", "resets"
-        check = partial(try_resets, compiled, COUNTED.conditions, kit.folder / folder)
+        name, folder = "operators, in RTL, after resets", kit.folder / "resets"
+        check = partial(try_resets, compiled, COUNTED.conditions, folder)
         kit.note(name, len(few), partial(check, Random(seed), kit.reached))
     if may_fail(engine):
         name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"

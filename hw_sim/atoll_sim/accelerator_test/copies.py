@@ -117,8 +117,8 @@ def try_copies(
         runner.take_touched()
         outcome = runner.run(dma, place, max(1, len(data) // 64))
         if outcome.error:
-            place = f"{outcome.error} at {outcome.fault_address:#010x}"
-            yield f"device {dma.name}, {copy}: ends with error {place} (A12)"
+            ended = f"ends with error {outcome.error} at {outcome.fault_address:#010x}"
+            yield f"device {dma.name}, {copy}: {ended} (A12)"
             continue
         begin = copy.destination - low
         right = before[:begin] + source + before[begin + copy.size :]
