@@ -92,7 +92,8 @@ def try_registers(
 ) -> Iterator[str]:
     """Yield what is wrong where the host tries what no register allows, then runs each operator.
 
-    An operator of a list runs twice with its interrupt off, too. What is reached is added to `coverage`.
+    An operator of a list runs twice with its interrupt off, too. What is reached is added to
+    `coverage`.
     """
 
     def meet(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
