@@ -13,6 +13,7 @@ from tests.rtl.planted import RIGHT
 from atoll.utils.scratch import temporary_folder
 from benchmarks.planted_trials import (
     CORE,
+    DMA,
     SOURCES,
     UNIT,
     Bug,
@@ -20,6 +21,7 @@ from benchmarks.planted_trials import (
     device,
     try_core,
     try_engine,
+    try_provoked,
     try_run,
     try_unit,
     write_chip,
@@ -56,13 +58,17 @@ def judge(bugs: Iterable[Bug], at_once: int) -> Iterator[Verdict]:
             refuse_false(engine, try_bug(None))
             yield from (Verdict(bug, KIT, try_bug(bug)) for bug in mine)
     left: dict[str, list[Bug]] = defaultdict(list)
-    for some in group([bug for bug in kept if bug.engine in SOURCES], at_once):
-        for bug, said in run_together(some):
-            if said.rule:
-                yield Verdict(bug, RUN, said)
+    left[DMA] += [bug for bug in kept if bug.engine == DMA]
+    run = [bug for bug in kept if bug.engine in SOURCES and bug.engine != DMA]
+    for some in group(run, at_once):
+        for verdict in run_together(some):
+            if verdict.said.finds:
+                yield verdict
             else:
-                left[bug.engine].append(bug)
+                left[verdict.bug.engine].append(verdict.bug)
     for engine, mine in left.items():
+        if not mine:
+            continue
         refuse_false(engine, try_engine(engine, None))
         yield from (Verdict(bug, KIT, try_engine(engine, bug)) for bug in mine)
 
@@ -78,10 +84,11 @@ def group(bugs: Iterable[Bug], at_once: int) -> Iterator[list[Bug]]:
             yield members[first : first + size]
 
 
-def run_together(bugs: Sequence[Bug]) -> Iterator[tuple[Bug, Said]]:
+def run_together(bugs: Sequence[Bug]) -> Iterator[Verdict]:
     """Run each bug on a chip that it shares with others: hardware is built once for them.
 
-    One that stops the chip whatever runs on it is taken out, and the others run without it.
+    Where that does not find it, the kit's checks of registers and resets try it there, too. One
+    that stops the chip whatever runs on it is taken out, and the others run without it.
     """
     with temporary_folder() as folder:
         chip = write_chip(bugs[0].engine, bugs, folder)
@@ -90,10 +97,13 @@ def run_together(bugs: Sequence[Bug]) -> Iterator[tuple[Bug, Said]]:
         if right.rule and bugs[0].kind != IDENTITY and not stops:
             refuse_false(bugs[0].engine, right)
         if not stops:
+            refuse_false(bugs[0].engine, try_provoked(chip, RIGHT))
             for number, bug in enumerate(bugs, start=1):
-                yield bug, try_run(chip, device(number))
+                said = try_run(chip, device(number))
+                found = said if said.finds else try_provoked(chip, device(number))
+                yield Verdict(bug, RUN if said.finds else KIT, found)
             return
-    yield bugs[stops[0] - 1], right
+    yield Verdict(bugs[stops[0] - 1], RUN, right)
     if others := [bug for number, bug in enumerate(bugs, start=1) if number != stops[0]]:
         yield from run_together(others)
 
@@ -107,20 +117,21 @@ def refuse_false(engine: str, said: Said) -> None:
 def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield tables of how many bugs were found, by engine and by kind.
 
-    Bugs that nothing can tell do not count, unless they were found.
+    What does not name a device, and a rule by its number, found nothing. Bugs that nothing can tell
+    do not count, unless they were found.
     """
-    counted = [each for each in verdicts if each.said.rule or not each.bug.equal]
+    counted = [each for each in verdicts if each.said.finds or not each.bug.equal]
     columns: Mapping[str, list[str]] = {
         "engine": [each.bug.engine for each in counted],
         "kind": [each.bug.kind for each in counted],
     }
-    found = [bool(each.said.rule) for each in counted]
+    found = [each.said.finds for each in counted]
     for title, names in columns.items():
         totals = Counter(names)
         right = Counter(name for name, each in zip(names, found, strict=True) if each)
         yield f"\n| {title} | found | of |\n|---|---|---|"
         yield from (f"| {name} | {right[name]} | {total} |" for name, total in totals.items())
-    by = Counter(each.by for each in counted if each.said.rule)
+    by = Counter(each.by for each in counted if each.said.finds)
     yield (
         f"\n{sum(found)} of {len(found)} found, {by[RUN]} by run and {by[KIT]} by a kit;"
         f" {len(verdicts) - len(counted)} more make no difference"
@@ -144,7 +155,8 @@ def main() -> None:
     for each in judge(bugs, chosen.at_once):
         verdicts.append(each)
         bug, said = each.bug, each.said
-        by = (each.by, said.rule, said.message) if said.rule else ("**nothing**", "", bug.equal)
+        less = ("**nothing**", said.rule, said.message or bug.equal)
+        by = (each.by, said.rule, said.message) if said.finds else less
         print(f"| {' | '.join((bug.engine, bug.name, bug.kind, *by))} |", flush=True)
     print(*summary(verdicts), sep="\n")
 

@@ -22,9 +22,10 @@ from atoll.diagnostics.progress import silent
 from atoll.driver.pipeline import BuildOptions, compile_graph
 from atoll.resolve import load_soc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.accelerator_test.accelerator_kit import NOWHERE, run_accelerator_test
+from atoll_sim.accelerator_test.accelerator_kit import COUNTED, NOWHERE, run_accelerator_test
 from atoll_sim.accelerator_test.draw import draw
 from atoll_sim.accelerator_test.joined import join
+from atoll_sim.accelerator_test.setbacks import try_registers, try_resets
 from atoll_sim.accelerator_test.unit_kit import run_unit_test
 from atoll_sim.chip.sources import RTL
 from atoll_sim.core_test.core_kit import run_core_test
@@ -33,19 +34,27 @@ from atoll_sim.trace.simulation import Conditions
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
+ENGINES = ROOT / "hw_sim" / "atoll_sim" / "engines"
 SOURCES = {
+    "reef": ENGINES / "reef",
+    "ripple": ENGINES / "ripple",
     "widget": ROOT / "compiler" / "atoll" / "description" / "skeleton" / "widget",
     "loom": EXAMPLES / "11_systolic_array",
     "plover": EXAMPLES / "10_vector_engine",
     "tern": EXAMPLES / "07_own_accelerator",
 }
 SHARED = {
-    "tern": [ROOT / "hw_sim" / "atoll_sim" / "engines" / name for name in ("ripple", "common")]
+    "reef": [ENGINES / "common"],
+    "ripple": [ENGINES / "common"],
+    "tern": [ENGINES / "ripple", ENGINES / "common"],
 }
 """Folders with more RTL of an engine: all of tern's work is done by ripple."""
 
-LINES = {"widget": True, "loom": True, "plover": False, "tern": True}
+LINES = {engine: engine != "plover" for engine in SOURCES}
 """Which engines have an interrupt."""
+
+DMA = "ripple"
+"""What no chip has as an accelerator, so that only the kit tries it."""
 
 UNIT, CORE = "dot4", "picorv32"
 """A function unit, and a core, of which the adapter has the bugs."""
@@ -53,10 +62,13 @@ UNIT, CORE = "dot4", "picorv32"
 SEEDS = (1, 2, 3)
 """Values with which registers begin: what is not reset may begin rightly by chance."""
 
-OPERATORS = 16
-"""Of each kind, which the kit draws."""
+OPERATORS = {"reef": 2}
+"""Of each kind, which the kit draws; of those of others, `MANY`."""
 
-_NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): (?P<detail>.*)")
+MANY = 16
+
+_NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): ")
+_NAMED = re.compile(r"\bdevice '?\w|\bcore \w|\bon \w+ (differs|was never)")
 _NUMBER = re.compile(r"\(([A-Z][0-9]+)\)")
 
 
@@ -88,6 +100,12 @@ class Said:
 
     rule: str = ""
     message: str = ""
+
+    @property
+    def finds(self) -> bool:
+        """Whether it names a rule by number, and a device or core: less is not a find."""
+        numbered = re.match(r"[A-Z][0-9]+ ", self.rule)
+        return numbered is not None and _NAMED.search(self.message) is not None
 
 
 def plant(bug: Bug, folder: Path) -> None:
@@ -173,10 +191,41 @@ def try_run(chip: Path, name: str) -> Said:
         report = outcome.report
         for found in report.violations:
             if found.device == name:
-                return Said(f"{found.number} {found.rule}".strip(), found.detail)
+                return Said(f"{found.number} {found.rule}".strip(), str(found).splitlines()[0])
         for mismatch in report.mismatches:
-            return Said("wrong element", str(mismatch))
+            return Said(f"{mismatch.number} wrong element".strip(), str(mismatch))
     return Said()
+
+
+def try_provoked(chip: Path, name: str) -> Said:
+    """Return what the kit's checks of registers and resets say of one device of a chip first.
+
+    A reset is one of the whole chip: what others do there does not count.
+    """
+    soc = load_soc(chip)
+    engine = next(each for each in soc.engines if each.name == name)
+    random = Random(1)
+    drawn = [draw(support, engine, soc, random) for support in engine.spec.operators]
+    network = join([each for each in drawn if each is not None])
+    place = {op.name: name for op in network.operators}
+    requests = BuildRequests(model=Build(place=place))
+    compiled = compile_graph(soc, network, NOWHERE, BuildOptions(requests=requests))
+    with temporary_folder() as folder:
+        checks = {
+            "registers": try_registers(compiled, COUNTED.conditions, folder / "registers"),
+            "resets": try_resets(compiled, COUNTED.conditions, folder / "resets", Random(1)),
+        }
+        try:
+            every = (read_fault(check, fault) for check, found in checks.items() for fault in found)
+            return next((said for said in every if names(said, name)), Said())
+        except AtollError as error:
+            said = read_error(error)
+            return said if names(said, name) else Said()
+
+
+def names(said: Said, name: str) -> bool:
+    """Tell whether something is said of a device."""
+    return re.search(rf"\b(device|on) '?{name}\b", said.message) is not None
 
 
 def try_engine(engine: str, bug: Bug | None) -> Said:
@@ -184,10 +233,11 @@ def try_engine(engine: str, bug: Bug | None) -> Said:
     with temporary_folder() as folder:
         described = load_accelerator(copy_engine(engine, 0, folder, bug), None)
         try:
-            done = run_accelerator_test(described, {}, operators=OPERATORS, faults=0, mutants=0)
+            count = OPERATORS.get(engine, MANY)
+            done = run_accelerator_test(described, {}, operators=count, faults=0, mutants=0)
         except AtollError as error:
             return read_error(error)
-    return read_trials(engine, done)
+    return read_trials(done)
 
 
 def try_unit(bug: Bug | None) -> Said:
@@ -202,7 +252,7 @@ def try_unit(bug: Bug | None) -> Said:
                 done = run_unit_test(path, operands=4, seed=1, progress=silent)
             except AtollError as error:
                 return read_error(error)
-    return read_trials(UNIT, done)
+    return read_trials(done)
 
 
 def try_core(bug: Bug | None) -> Said:
@@ -221,23 +271,26 @@ def try_core(bug: Bug | None) -> Said:
             return read_error(error)
     for trial, faults in done.trials:
         for fault in faults:
-            return Said(f"core: {trial.name}", f"{CORE}, {trial.name}: {fault}")
+            return read_fault(trial.name, fault)
     return Said()
 
 
-def read_trials(name: str, done: AcceleratorCheck) -> Said:
+def read_trials(done: AcceleratorCheck) -> Said:
     """Return the first thing that a kit found, with its rule if that has a number."""
     for trial in done.trials:
         for fault in trial.faults:
-            first = fault.splitlines()[0]
-            if found := _NUMBERED.match(first):
-                return Said(f"{found['number']} {found['name']}", found["detail"])
-            if found := _NUMBER.search(first):
-                return Said(f"{found[1]} {trial.name}", f"{name}, {trial.name}: {first}")
-            if "differs in" in first:
-                return Said("wrong element", first)
-            return Said(f"kit: {trial.name}", f"{name}, {trial.name}: {first}")
+            return read_fault(trial.name, fault)
     return Said()
+
+
+def read_fault(check: str, fault: str) -> Said:
+    """Return what a kit's check says, with its rule if that has a number."""
+    first = fault.splitlines()[0]
+    if found := _NUMBERED.match(first):
+        return Said(f"{found['number']} {found['name']}", first)
+    if found := _NUMBER.search(first):
+        return Said(f"{found[1]} {check}", first)
+    return Said(f"kit: {check}", first)
 
 
 def read_error(error: AtollError) -> Said:

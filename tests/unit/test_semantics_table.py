@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NUMBERS = {"D": 5, "S": 5, "P": 7, "C": 7, "K": 7, "W": 2, "M": 9, "A": 11}
+NUMBERS = {"D": 5, "S": 5, "P": 7, "C": 7, "K": 7, "W": 2, "M": 9, "A": 14}
 ROW = re.compile(r"^\| ([A-Z]\d+) \|([^|]+)\|([^|]*)\|([^|]*)\|$", re.M)
 
 

@@ -163,7 +163,7 @@ BUILD: Shape = {
 
 _MISMATCH = object_of(
     **dict.fromkeys(("sample", "first_element", "differing_elements"), COUNT),
-    **dict.fromkeys(("tensor", "operator", "device"), TEXT),
+    **dict.fromkeys(("number", "tensor", "operator", "device"), TEXT),
     expected=NUMBER,
     actual=maybe(NUMBER),
 )

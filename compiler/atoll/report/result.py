@@ -199,7 +199,10 @@ class LayerCycles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """A tensor of one sample that differs from the reference; `actual` None: never written."""
+    """A tensor of one sample that differs from the reference; `actual` None: never written.
+
+    `number` is that of the rule of docs/device-rules.md that an accelerator broke, "" of a core.
+    """
 
     sample: int
     tensor: str
@@ -209,20 +212,23 @@ class Mismatch:
     count: int
     expected: int
     actual: int | None
+    number: str = ""
 
     def __str__(self) -> str:
         head = f"sample {self.sample}: {self.tensor} of {self.operator} on {self.device}"
+        rule = f" ({self.number})" if self.number else ""
         if self.actual is None:
-            return f"{head} was never written"
+            return f"{head} was never written{rule}"
         return (
             f"{head} differs in {self.count} elements, first at element {self.first}: "
-            f"expected {self.expected}, got {self.actual}"
+            f"expected {self.expected}, got {self.actual}{rule}"
         )
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name; `count` and `first` count elements of the tensor."""
         return {
             "sample": self.sample,
+            "number": self.number,
             "tensor": self.tensor,
             "operator": self.operator,
             "device": self.device,

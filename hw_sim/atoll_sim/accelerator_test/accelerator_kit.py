@@ -41,7 +41,15 @@ from atoll_sim.accelerator_test.copies import Copy, draw_copies, try_copies
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
 from atoll_sim.accelerator_test.makers import MOST_BYTES
-from atoll_sim.accelerator_test.setbacks import may_abort, may_fail, try_aborts, try_failures
+from atoll_sim.accelerator_test.setbacks import (
+    may_abort,
+    may_fail,
+    may_reset,
+    try_aborts,
+    try_failures,
+    try_registers,
+    try_resets,
+)
 from atoll_sim.backends.session import AcceleratorKind, CpuKind, Written
 from atoll_sim.build.model import build_model
 from atoll_sim.coverage.kit import add_kit
@@ -49,6 +57,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.runs.checked_run import run_models
+from atoll_sim.shadow.access_kinds import unanswerable
 from atoll_sim.trace.simulation import START_SEED, USUAL, Conditions
 
 MOVED = ("here", "there")
@@ -152,7 +161,7 @@ def run_accelerator_test(
         engine, timings = _engine(soc), list[OperatorTiming]()
         _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
-        tried, notes = tuple(_coverage(drawn, engine)), [NOT_COVERED]
+        tried, notes = tuple(_coverage(drawn, engine)), [NOT_COVERED, *_not_tried(engine)]
         if coverage and reached:
             counts = {kind: len(found) for kind, found in drawn.items()}
             said = add_kit(coverage, engine, (FIRST, SECOND), counts, tried, reached)
@@ -262,6 +271,14 @@ def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
     engine, hole = _engine(soc), soc.memory("dtcm").origin
     seed = kit.random.getrandbits(16)
     compiled = _compile_network(join(few), soc)
+    if may_reset(engine):
+        name = "operators, in RTL, after accesses that no register allows"
+        folder = kit.folder / "registers"
+        check = partial(try_registers, compiled, COUNTED.conditions, folder)
+        kit.note(name, len(few), partial(check, kit.reached))
+        name, folder = "operators, in RTL, after resets", kit.folder / "resets"
+        check = partial(try_resets, compiled, COUNTED.conditions, folder)
+        kit.note(name, len(few), partial(check, Random(seed), kit.reached))
     if may_fail(engine):
         name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"
         check = partial(try_failures, compiled, COUNTED.conditions, folder, hole, kit.reached)
@@ -315,6 +332,16 @@ def _engine(soc: ResolvedSoc) -> Engine:
     engine = soc.device(FIRST)
     assert isinstance(engine, Engine)
     return engine
+
+
+def _not_tried(engine: Engine) -> Iterator[str]:
+    """Yield what cannot be tried of an engine in RTL, as its description leaves it open."""
+    if not engine.spec.rtl_module:
+        return
+    if not may_reset(engine):
+        yield "not tried: resets, and accesses that no register allows: its driver is not known"
+    elif silent := unanswerable(engine.spec):
+        yield f"not tried: {silent} that no register allows: its module answers none with an error"
 
 
 def _draw_operators(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str, list[Drawn]]:
@@ -389,7 +416,7 @@ def _wrong(report: RunReport, network: Graph) -> Iterator[str]:
         shown = "" if op is None else f" ({_show_features(op.name, network)})"
         yield f"{mismatch}{shown}"
     if not report.passed and not report.mismatches and not report.violations:
-        yield "; ".join(report.notes) or "the run failed"
+        yield f"device {FIRST}: {'; '.join(report.notes) or 'the run failed'} (A12)"
 
 
 def _show_features(name: str, network: Graph) -> str:
@@ -422,19 +449,21 @@ def _begin_otherwise(network: Graph, soc: ResolvedSoc) -> Iterator[str]:
 
 def first_difference(one: RunReport, other: RunReport) -> Iterator[str]:
     """Yield what tells two runs apart that began with other values: an interrupt, or a layer."""
-    because = f"where registers begin otherwise (seed {other.start_seed}): something is not reset"
+    begun = f"where registers begin otherwise (seed {other.start_seed})"
+    because = f"{begun}: something is not reset (A13)"
     for line, second in zip(one.interrupts or (), other.interrupts or (), strict=False):
         if line.pulses != second.pulses:
             edges = ([at for pulse in each.pulses for at in pulse] for each in (line, second))
             pairs = zip_longest(*edges)
             first, then = next((a, b) for a, b in pairs if a != b)
             told = [f"at cycle {at:,}" if at is not None else "never" for at in (first, then)]
-            yield f"the interrupt of {line.source} changes {told[0]}, and {told[1]} {because}"
+            which = f"the interrupt of device {line.source}"
+            yield f"{which} changes {told[0]}, and {told[1]} {because}"
             return
     for layer, again in zip(one.by_layer, other.by_layer, strict=False):
         if layer.cycles != again.cycles:
-            took = f"{layer.operator} takes {layer.cycles:,} cycles, and {again.cycles:,}"
-            yield f"{took} {because}"
+            which = f"{layer.operator} on device {layer.device}"
+            yield f"{which} takes {layer.cycles:,} cycles, and {again.cycles:,} {because}"
             return
 
 

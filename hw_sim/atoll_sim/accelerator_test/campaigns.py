@@ -11,10 +11,15 @@ from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
 from atoll.records import dataclass
+from atoll_sim.accelerator_test.chip import FIRST, SECOND
 from atoll_sim.campaign.trials import Trial, group
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate.campaign import plant
 from atoll_sim.mutate.kinds import KINDS
+
+HARDWARE = f"devices {FIRST} and {SECOND} or their chip, after {{}} (A11)"
+BUILDS = f"devices {FIRST} and {SECOND} or their firmware: {{}} (A12)"
+"""What is said where something else than one device fails, or may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,8 @@ class Campaigns:
             progress=self.progress,
             toolchain=self.toolchain,
         )
-        yield from _checks("hardware", group(campaign.trials), time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        yield from _checks("hardware", group(campaign.trials), seconds, HARDWARE)
 
     def builds(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each part of a build that is made wrong: somebody must notice."""
@@ -59,14 +65,14 @@ class Campaigns:
         )
         areas = [kind.area for kind in KINDS.values()]
         groups = group(campaign.trials, lambda trial: KINDS[trial.kind].area, areas)
-        yield from _checks("wrong builds", groups, time.perf_counter() - begin)
+        yield from _checks("wrong builds", groups, time.perf_counter() - begin, BUILDS)
 
 
 def _checks(
-    what: str, groups: Mapping[str, Sequence[Trial[Any, Any]]], seconds: float
+    what: str, groups: Mapping[str, Sequence[Trial[Any, Any]]], seconds: float, words: str
 ) -> Iterator[AcceleratorTrial]:
     """Yield a check for each group of trials, which took equally long each."""
     each = seconds / max(sum(map(len, groups.values())), 1)
     for name, trials in groups.items():
-        wrong = tuple(fault for trial in trials for fault in trial.wrong)
+        wrong = tuple(words.format(fault) for trial in trials for fault in trial.wrong)
         yield AcceleratorTrial(f"{what}: {name}", len(trials), wrong, each * len(trials))

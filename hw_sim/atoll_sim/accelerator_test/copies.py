@@ -117,7 +117,8 @@ def try_copies(
         runner.take_touched()
         outcome = runner.run(dma, place, max(1, len(data) // 64))
         if outcome.error:
-            yield f"{copy}: ends with error {outcome.error} at {outcome.fault_address:#010x}"
+            ended = f"ends with error {outcome.error} at {outcome.fault_address:#010x}"
+            yield f"device {dma.name}, {copy}: {ended} (A12)"
             continue
         begin = copy.destination - low
         right = before[:begin] + source + before[begin + copy.size :]
@@ -128,7 +129,8 @@ def try_copies(
             )
             what = "of the result" if begin <= wrong < begin + copy.size else "outside the result"
             yield (
-                f"{copy}: byte {wrong - begin} {what} is {got[wrong]:#04x}, not {right[wrong]:#04x}"
+                f"device {dma.name}, {copy}: byte {wrong - begin} {what} is {got[wrong]:#04x}, not"
+                f" {right[wrong]:#04x} (A12)"
             )
         yield from _strays(copy, range(place, place + len(data)), dma, runner.take_touched())
 
@@ -146,7 +148,8 @@ def _strays(copy: Copy, commands: range, dma: Dma, touched: Sequence[Touched]) -
         for span in each.spans:
             if not any(a.start <= span.start and span.stop <= a.stop for a in allowed):
                 verb = "writes" if each.kind is AccessKind.WRITE else "reads"
-                yield f"{copy}: it {verb} {span.start:#010x} to {span.stop - 1:#010x}"
+                where = f"{span.start:#010x} to {span.stop - 1:#010x}"
+                yield f"device {dma.name}, {copy}: it {verb} {where} (A12)"
 
 
 def _commands(copy: Copy, dma: Dma) -> bytes:

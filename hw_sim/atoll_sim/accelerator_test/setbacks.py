@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An accelerator in RTL after a setback: the bus failed an access, or its driver aborted it."""
+"""An accelerator in RTL after a setback: the bus failed an access, an abort, a reset."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.lower.records import record_layout
@@ -22,10 +23,21 @@ from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.host.native import HostCores
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.shadow.device_rows import is_driven
 from atoll_sim.trace.simulation import Conditions, Touched
 
 MOST_DELAY = 20
 """Accesses between start and abort."""
+
+PARTS = 8
+"""Of the time that an operator takes; in each of them there is a reset."""
+
+SETTING_UP = 64
+"""Cycles in which a host writes the registers of a list, or takes an interrupt back."""
+
+
+class _EnoughError(Exception):
+    """A rule is broken: what is run after that may never end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,8 @@ class _Disturbed:
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """See `atoll_sim.host.native.Accelerators`."""
         self.meet(npu, address, count)
+        if self.rtl.findings:
+            raise _EnoughError
         return self.rtl.run(npu, address, count)
 
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
@@ -66,6 +80,53 @@ def may_abort(engine: Engine) -> bool:
     """Tell whether its driver can abort an engine."""
     program = engine.spec.program
     return program is None or bool(program.abort)
+
+
+def may_reset(engine: Engine) -> bool:
+    """Tell whether it is known how the host drives an engine, so that a reset can be in between."""
+    return is_driven(engine.spec)
+
+
+def try_registers(
+    compiled: Compiled, conditions: Conditions, folder: Path, coverage: Path | None = None
+) -> Iterator[str]:
+    """Yield what is wrong where the host tries what no register allows, then runs each operator.
+
+    An operator of a list runs twice with its interrupt off, too. What is reached is added to
+    `coverage`.
+    """
+
+    def meet(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
+        rtl.probe(npu)
+        for _ in range(2 if npu.spec.program is None else 0):
+            rtl.poll(npu, address, count)
+
+    work = _Work(compiled, conditions, folder, HostMemory(compiled.soc), coverage)
+    yield from _try(work, meet, "accesses that no register allows")
+
+
+def try_resets(
+    compiled: Compiled,
+    conditions: Conditions,
+    folder: Path,
+    random: Random,
+    coverage: Path | None = None,
+) -> Iterator[str]:
+    """Yield what is wrong where the chip is reset in each part of each operator, and after it.
+
+    What is reached is added to `coverage`.
+    """
+
+    def meet(rtl: RtlAccelerators, npu: Engine, address: int, count: int) -> None:
+        rtl.fail(npu, address, count)
+        whole = rtl.cycles[-1] + SETTING_UP
+        rtl.reset(npu, address, count, whole * 5 // 4 + SETTING_UP)
+        for part in range(PARTS):
+            rtl.reset(npu, address, count, int(whole * (part + random.random()) / PARTS))
+        rtl.probe(npu)
+
+    work = _Work(compiled, conditions, folder, HostMemory(compiled.soc), coverage)
+    yield from _try(work, meet, "a reset")
 
 
 def try_failures(
@@ -140,9 +201,19 @@ def _try(
         conditions=work.conditions,
     )
     samples = random_sample(compiled.graph)
-    with rtl:
-        disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
-        result = HostCores((compiled,), work.memory, disturbed).run(samples)
+    used = {op.device for op in compiled.graph.operators}
+    try:
+        with rtl:
+            disturbed = _Disturbed(rtl, lambda *words: meet(rtl, *words))
+            result = HostCores((compiled,), work.memory, disturbed).run(samples)
+            for npu in soc.engines:
+                if npu.name in used:
+                    rtl.probe(npu)
+    except (_EnoughError, SimulationError):
+        if not rtl.findings:
+            raise
+        yield from (str(each.violation) for each in rtl.findings)
+        return
     if work.coverage:
         engines = frozenset(engine.name for engine in soc.engines)
         counts = (folder / COUNTS).read_text("utf-8")
@@ -151,7 +222,8 @@ def _try(
     yield from (str(each.violation) for each in (*rtl.findings, *result.findings))
     layers = check_layers(compiled.graph, samples, result, soc, compiled.network)
     for mismatch in layers.mismatches:
-        yield f"wrong after a setback (A11): device {mismatch.device}, after {what}: {mismatch}"
+        said = replace(mismatch, number="")
+        yield f"wrong after a setback (A11): device {mismatch.device}, after {what}: {said}"
 
 
 def _addresses(npu: Engine, memory: HostMemory, address: int) -> Iterator[tuple[int, str]]:

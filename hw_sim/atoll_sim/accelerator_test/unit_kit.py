@@ -242,7 +242,8 @@ def _trials(
     groups["reset in between"] = [p for p in pairs if p[0].cut]
     for name, found in groups.items():
         tried = sum(len(segment.calls) for segment, _ in found)
-        faults = tuple(fault for segment, answer in found for fault in _wrong(segment, answer))
+        wrong = (fault for segment, answer in found for fault in _wrong(segment, answer))
+        faults = tuple(f"device {unit.name}, {fault}" for fault in wrong)
         yield AcceleratorTrial(name, tried, faults, seconds * tried / total)
 
 
@@ -252,7 +253,7 @@ def _wrong(segment: Segment, answer: Answer) -> Iterator[str]:
         if result != call.right:
             yield (
                 f"{call.name}({call.a:#010x}, {call.b:#010x}), call {number + 1} with waits"
-                f" {segment.pace}, is {result:#010x}, not {call.right:#010x}"
+                f" {segment.pace}, is {result:#010x}, not {call.right:#010x} (A12)"
             )
             return
 

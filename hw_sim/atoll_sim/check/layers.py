@@ -16,6 +16,9 @@ from atoll.report.result import Mismatch
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.trace.simulation import SimResult
 
+RESULTS = "A12"
+"""The rule that an accelerator breaks whose results differ."""
+
 
 @dataclass(frozen=True, slots=True)
 class LayerCheck:
@@ -63,8 +66,13 @@ def check_layers(
         for found in _results(graph, number, result):
             compared += 1
             tensor = graph.tensor(found.tensor)
-            mismatches += _compare(number, found, tensor, expected[found.tensor])
+            rule = RESULTS if soc and _is_engine(soc, found.device) else ""
+            mismatches += _compare(number, found, tensor, expected[found.tensor], rule)
     return LayerCheck(compared, tuple(mismatches))
+
+
+def _is_engine(soc: ResolvedSoc, name: str) -> bool:
+    return any(engine.name == name for engine in soc.engines)
 
 
 def _rounds(graph: Graph, soc: ResolvedSoc | None) -> bool:
@@ -114,7 +122,7 @@ def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
 
 
 def _compare(
-    sample: int, found: _Result, tensor: Tensor, expected: NDArray[np.generic]
+    sample: int, found: _Result, tensor: Tensor, expected: NDArray[np.generic], rule: str
 ) -> Iterator[Mismatch]:
     """Yield that values differ; what a layout only fills up may be anything."""
     wanted = np.frombuffer(tensor.bytes_of(expected), tensor.dtype)
@@ -132,4 +140,5 @@ def _compare(
             count=int(wrong.size),
             expected=int(wanted[first]),
             actual=None if actual is None else int(actual[first]),
+            number=rule,
         )

@@ -130,7 +130,10 @@ def run_core_test(
         lines=(cpu.spec.bus_error_line, *cpu.spec.lines),
         traps=cpu.spec.traps,
     )
-    judged = tuple((run, tuple(faults_of(run, promise))) for run in runs)
+    judged = tuple(
+        (run, tuple(f"core {cpu.spec.name}: {fault} (A14)" for fault in faults_of(run, promise)))
+        for run in runs
+    )
     return Outcome(
         core=cpu.spec.name, isa=isa, module=cpu.spec.rtl_module, trials=judged, notes=notes
     )

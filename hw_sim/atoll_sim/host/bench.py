@@ -5,6 +5,7 @@ The process that started this one sends a `Job` at a time through a socket and g
 """
 
 import os
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -60,12 +61,35 @@ class Host:
             waited = model.cycle() - begin
         return False
 
+    async def reset(self, cycle_time: int) -> None:
+        """Reset the whole chip but its memories."""
+        self._dut.rst_ni.value = 0
+        self._dut.host_toggle_i.value = self._toggle = 0
+        await Timer(RESET_CYCLES * cycle_time, "ps")
+        self._dut.rst_ni.value = 1
+        await Timer(START_CYCLES * cycle_time, "ps")
+
     async def interrupt(self, line: int, patience: Timer) -> bool:
         """Wait until an interrupt line is high; False if patience runs out first."""
         while not int(self._dut.host_irq_o.value) >> line & 1:
             if await First(self._dut.host_irq_o.value_change, patience) is patience:
                 return False
         return True
+
+
+async def cut_short(host: Host, model: Model, job: Job, until: int) -> None:
+    """Begin a job and reset the chip at a cycle, or once an access that is under way then ends."""
+    for do in job.start:
+        if (left := until - model.cycle()) <= 0:
+            break
+        if do.mask:
+            await host.until(do, replace(job, max_cycles=left), model)
+        else:
+            await host.access(do.address, do.value)
+    # A quarter of a cycle more, as in `until`: what follows begins with no edge of the clock.
+    left = max(0, until - model.cycle())
+    await Timer(left * job.cycle_time + job.cycle_time // 4, "ps")
+    await host.reset(job.cycle_time)
 
 
 async def run_job(host: Host, model: Model, job: Job) -> Report:
@@ -76,7 +100,9 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
         model.poke(address, data)
     # A list counts from its start; a program from its first step.
     begin, ended, taken = model.cycle(), True, list[int]()
-    for do in job.start:
+    if job.reset is not None:
+        await cut_short(host, model, job, begin + job.reset)
+    for do in job.start if job.reset is None else ():
         if not ended:
             break
         if do.mask:
@@ -114,9 +140,7 @@ async def serve_host(dut: Any) -> None:
     dut.host_toggle_i.value = 0
     job: Job | None = connection.recv()
     if job is not None:
-        await Timer(RESET_CYCLES * job.cycle_time, "ps")
-        dut.rst_ni.value = 1
-        await Timer(START_CYCLES * job.cycle_time, "ps")
+        await host.reset(job.cycle_time)
     while job is not None:
         connection.send(await run_job(host, model, job))
         cycle_time, job = job.cycle_time, connection.recv()

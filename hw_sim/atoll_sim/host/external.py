@@ -37,6 +37,8 @@ class Job:
         read: addresses of the registers to read then.
         finish: register writes that take the interrupt back.
         after: (address, size) of the bytes to bring back.
+        reset: cycles after its begin at which the chip is reset, wherever `start` has come to;
+            nothing else follows then. None: it is not.
         max_cycles: give up after so long.
         cycle_time: picoseconds of a clock cycle.
     """
@@ -50,6 +52,7 @@ class Job:
     after: tuple[tuple[int, int], ...]
     max_cycles: int
     cycle_time: int
+    reset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,9 @@ from atoll_sim.host.rtl_jobs import (
     abort_job,
     list_job,
     list_outcome,
+    polled_job,
     popped_bytes,
+    probe_job,
     program_job,
     program_outcome,
     pushed_bytes,
@@ -63,6 +65,9 @@ def record_bytes(npu: Engine) -> int:
 
 BENCH = "atoll_sim.host.bench"
 NEVER_DONE = next(rule.name for rule in RULES if rule.symbol == "NO_END")
+NO_LIST = -1
+"""In place of the address of commands, where there are none."""
+
 SHARES = 256
 """The model counts shares of cycles in these parts."""
 
@@ -242,6 +247,32 @@ class RtlAccelerators:
         ]
         self.take_touched()
 
+    def reset(self, npu: Engine, address: int, count: int, delay: int) -> None:
+        """Begin what `run` does, and reset the chip after `delay` cycles, whatever it does then.
+
+        What comes of it is kept nowhere. As the first time, the next run begins with a look at the
+        registers of which it is known what they read after reset.
+        """
+        whole = replace(self._job(npu, address, count), after=(), finish=(), irq=None, read=())
+        self._run_job(npu, address, replace(whole, reset=delay))
+        self._driven.clear()
+        self.take_touched()
+
+    def poll(self, npu: Engine, address: int, count: int) -> None:
+        """Run a command list with its interrupt off, and keep nothing that comes of it.
+
+        Raises:
+            SimulationError: it never ends.
+        """
+        whole = replace(self._job(npu, address, count), after=())
+        self._run_job(npu, address, polled_job(npu, whole))
+        self.take_touched()
+
+    def probe(self, npu: Engine) -> None:
+        """Try what no register allows, and read those of which it is known what they hold."""
+        self._run_job(npu, NO_LIST, probe_job(npu, self._around(npu)))
+        self.take_touched()
+
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list, or an operator by its record, to its end or its first error.
 
@@ -286,6 +317,7 @@ class RtlAccelerators:
         with suppress(OSError):
             self._connection.send(job)
         report: Report = self._receive()
+        self._note(report.findings, self._lists.get((npu.name, address)))
         if not report.ended:
             raise SimulationError(
                 "E088",
@@ -297,7 +329,6 @@ class RtlAccelerators:
         for at, data in report.memory.items():
             self._memory.write(at, data)
         self._reports.append(report)
-        self._note(report.findings, self._lists.get((npu.name, address)))
         return report
 
     def _receive(self) -> Any:

@@ -13,10 +13,12 @@ from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.list_registers import ABORT, BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
+from atoll_sim.shadow.device_rows import accesses_to_try, known_registers
 
 IRQ_BIT = 1
 START_BIT = 1
 WORD_BYTES = 4
+ALL_ONES = 0xFFFF_FFFF
 COMMAND_BYTES = 64
 
 Read = Callable[[int, int], bytes]
@@ -121,6 +123,35 @@ def abort_job(engine: Engine, record: bytes, job: Job, delay: int) -> Job:
         abort = [Do(address=origin + each.offset, value=each.value) for each in script.abort]
     look = Do(address=end.address)
     return replace(job, start=(*begun, *[look] * delay, *abort, end), irq=None)
+
+
+def polled_job(engine: Engine, job: Job) -> Job:
+    """Return a job of a list whose interrupt is not enabled: the host asks whether it has ended."""
+    enable = engine.registers.origin + engine.spec.registers["IRQ_ENABLE"]
+    status = engine.registers.origin + engine.spec.registers["STATUS"]
+    begun = (replace(do, value=0) if do.address == enable else do for do in job.start)
+    return replace(job, start=(*begun, Do(address=status, mask=BUSY, equals=0)), irq=None)
+
+
+def probe_job(engine: Engine, around: Around) -> Job:
+    """Return a job that tries what no register allows, and reads what is known before and after."""
+    origin = engine.registers.origin
+    tries = (
+        Do(address=origin + each.offset, value=ALL_ONES if each.write else None)
+        for each in accesses_to_try(engine)
+    )
+    known = known_registers(engine)
+    return Job(
+        look=known,
+        before={},
+        start=(*tries, *(Do(address=address) for address in known)),
+        irq=None,
+        read=(),
+        finish=(),
+        after=(),
+        max_cycles=around.patience,
+        cycle_time=around.cycle_time,
+    )
 
 
 def list_outcome(report: Report) -> Outcome:

@@ -8,6 +8,7 @@ from atoll.program.expressions import names_of, parse, value_of
 from atoll.program.steps import Program, Step, Verb, all_steps
 from atoll.resolve.engine_parts import emitter_of, identity_of, links
 from atoll.resolve.soc import AcceleratorSpec, Engine
+from atoll_sim.shadow.access_kinds import Barred, barred_accesses
 from atoll_sim.shadow.records import DEVICE, REGISTER, Action, Interrupt
 
 WORD = 0xFFFF_FFFF
@@ -23,7 +24,7 @@ Meaning = tuple[Action, str, int, int]
 def device_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     """Yield the row of an accelerator, if it is known how it is driven."""
     spec = engine.spec
-    if not _is_known(spec):
+    if not is_driven(spec):
         return
     yield DEVICE.row(
         master=masters[engine.name],
@@ -40,7 +41,7 @@ def device_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[ob
 def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     """Yield what accesses to the registers of an accelerator mean, if it is known."""
     spec = engine.spec
-    if not _is_known(spec):
+    if not is_driven(spec):
         return
     for action, name, mask, value in dict.fromkeys(_meanings(engine)):
         yield REGISTER.row(
@@ -49,6 +50,14 @@ def register_rows(engine: Engine, masters: Mapping[str, int]) -> Iterator[tuple[
             offset=spec.registers[name],
             mask=mask,
             value=value,
+        )
+    for barred in barred_accesses(engine):
+        yield REGISTER.row(
+            master=masters[engine.name],
+            action=int(Action.NO_WRITE if barred.write else Action.NO_READ),
+            offset=barred.offset,
+            mask=0,
+            value=0,
         )
 
 
@@ -61,12 +70,18 @@ def _meanings(engine: Engine) -> Iterator[Meaning]:
 def known_registers(engine: Engine) -> tuple[int, ...]:
     """Return the addresses of the registers of which it is known what they read after reset."""
     reads = (Action.FIXED, Action.RESET)
-    rows = [row for row in _meanings(engine) if row[0] in reads] if _is_known(engine.spec) else []
+    rows = [row for row in _meanings(engine) if row[0] in reads] if is_driven(engine.spec) else []
     origin = engine.registers.origin
     return tuple(origin + engine.spec.registers[name] for name in dict.fromkeys(r[1] for r in rows))
 
 
-def _is_known(spec: AcceleratorSpec) -> bool:
+def accesses_to_try(engine: Engine) -> tuple[Barred, ...]:
+    """Return accesses that an accelerator is to answer with an error, if its driver is known."""
+    return barred_accesses(engine) if is_driven(engine.spec) else ()
+
+
+def is_driven(spec: AcceleratorSpec) -> bool:
+    """Tell whether it is known how the host drives an accelerator: by lists, or a program."""
     drivers = () if spec.driver_path else (LISTS,)
     return spec.program is not None or spec.driver in drivers
 
@@ -75,6 +90,7 @@ def _of_driver(engine: Engine) -> Iterator[Meaning]:
     """Yield what drivers of command lists and doorbells rely on (docs/accelerators.md)."""
     yield Action.ABORT, "CONTROL", 2, 2
     yield Action.DONE, "STATUS", 1, 0
+    yield Action.BUSY, "STATUS", 3, 1
     yield Action.RESET, "STATUS", 7, 0
     yield Action.RESET, "IRQ_STATUS", 1, 0
     yield Action.CLEAR, "IRQ_STATUS", 1, 1

@@ -95,8 +95,12 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
   if (!found) return true;
   State& state = *found;
   look(cycle, state);
-  bool known = false;
+  bool known = false, barred = false;
   for (const Register& row : state.registers) {
+    if (row.action == shadow::kNoRead || row.action == shadow::kNoWrite) {
+      barred |= row.offset == offset && (row.action == shadow::kNoWrite) == write;
+      continue;
+    }
     const bool asked = row.action == shadow::kStart && state.device->queued;
     known |= row.offset == offset && !asked;
     if (write || failed) continue;
@@ -109,6 +113,8 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
     if (row.action == shadow::kReset && state.fresh && !right) {
       broke(cycle, state, shadow::kBadReset, kAnyRead, offset, value);
     }
+    const bool busy = row.action == shadow::kBusy && !state.fresh && (value & row.value) != 0;
+    if (busy && !right) broke(cycle, state, shadow::kBusyAndDone, kAnyRead, offset, value);
     if (row.action == shadow::kCompleted && !state.fresh) met(state, 8);
     if (row.action == shadow::kCompleted && !state.fresh && value > state.given) {
       broke(cycle, state, shadow::kTooMany, kAnyRead, offset, value);
@@ -121,7 +127,10 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
     }
     finish(cycle, state, offset, traffic);
   }
-  if (failed && known) {
+  if (barred) {
+    met(state, 5);
+    if (!failed) broke(cycle, state, shadow::kTaken, write ? kAnyWrite : kAnyRead, offset, value);
+  } else if (failed && known) {
     broke(cycle, state, shadow::kRefused, write ? kAnyWrite : kAnyRead, offset, value);
   }
   return state.working;
@@ -149,7 +158,11 @@ bool Watch::changed_line(uint64_t cycle, uint32_t master, bool high, Traffic tra
   if (high) {
     met(state, 4);
     if (state.owed) met(state, 2);
-    if (!state.owed) broke(cycle, state, shadow::kNoWork, 0, 0, 0);
+    if (!state.owed) {
+      broke(cycle, state, shadow::kNoWork, 0, 0, 0);
+    } else if (!state.enabled) {
+      broke(cycle, state, shadow::kNotEnabled, 0, 0, 0);
+    }
     state.owed = state.may_fall = false;
     state.polled = 0;
     if (state.working) finish(cycle, state, 0, traffic);

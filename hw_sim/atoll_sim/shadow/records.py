@@ -16,7 +16,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 9
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 10
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -134,6 +134,9 @@ class Action(IntEnum):
     COMPLETED = 8
     NEUTRAL = 9
     READABLE = 10
+    BUSY = 11
+    NO_READ = 12
+    NO_WRITE = 13
 
 
 class Interrupt(IntEnum):

@@ -191,6 +191,14 @@ RULES = (
         remedy="raise the interrupt whenever what was started has ended",
     ),
     RuleText(
+        symbol="BUSY_AND_DONE",
+        name="busy and done",
+        number="A1",
+        detail="{register} of {device} reads {count:#x}: it says that it works and that it is done",
+        key=RTL,
+        remedy="take done back at a start, and say it again when what was started has ended",
+    ),
+    RuleText(
         symbol="STAYS",
         name="interrupt not cleared",
         number="A3",
@@ -217,6 +225,14 @@ RULES = (
         " from",
     ),
     RuleText(
+        symbol="NOT_ENABLED",
+        name="interrupt not enabled",
+        number="A4",
+        detail="{device} raises its interrupt, which the host has not enabled",
+        key=RTL,
+        remedy="raise the interrupt only while it is enabled",
+    ),
+    RuleText(
         symbol="BAD_REGISTER",
         name="wrong identity",
         number="A5",
@@ -239,6 +255,15 @@ RULES = (
         detail="{device} answers a {kind} of {register} with an error",
         key=RTL,
         remedy="answer what the driver does without an error",
+    ),
+    RuleText(
+        symbol="TAKEN",
+        name="register takes",
+        number="A5",
+        detail="{device} answers a {kind} of {register} without an error, which nothing allows",
+        key=RTL,
+        remedy="answer it with an error; if there is such a register, name it in 'registers.map';"
+        " if the module never answers with an error, let 'rtl.ports' have null for that port",
     ),
     RuleText(
         symbol="UNASKED",

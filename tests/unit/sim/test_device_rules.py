@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each rule of an accelerator's ports: what keeps it is not found, what breaks it is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.unit.sim.device_bench import Ports
+from tests.unit.sim.shadow_bench import CHIP as SHADOW_CHIP
 
 from atoll.resolve import load_soc
+from atoll_sim.shadow.access_kinds import Barred, barred_accesses, tells_errors, unanswerable
 from atoll_sim.shadow.device_rows import device_rows, register_rows
 from atoll_sim.shadow.records import DEVICE, REGISTER, Action
 
 CHIP = Path(__file__).parents[3] / "examples" / "11_systolic_array" / "chip.yaml"
 BUSY, DONE = 1, 2
+CHIP_ENGINE = next(each for each in SHADOW_CHIP.engines if each.name == "npu_a")
 
 
 def opened(ports: Ports) -> Ports:
@@ -140,6 +144,44 @@ def test_a4_one_start_gives_one_interrupt() -> None:
     assert ports.found == [("A4", "spurious interrupt")]
 
 
+def test_a4_what_is_not_enabled_may_not_rise() -> None:
+    ports = Ports()
+    ports.read("STATUS", 0)
+    started(ports)
+    ports.line(1)
+    assert ports.found == [("A4", "interrupt not enabled")]
+
+
+def test_a1_a_register_says_that_it_works_and_is_done() -> None:
+    ports = started()
+    ports.read("STATUS", BUSY)
+    assert ports.found == []
+    ports.read("STATUS", BUSY | DONE)
+    assert ports.found == [("A1", "busy and done")]
+    assert "STATUS of npu_a reads 0x3" in ports.said
+
+
+def test_a5_what_the_driver_only_reads_takes_no_writes() -> None:
+    ports = Ports()
+    ports.write("STATUS", 0xFFFF_FFFF, failed=True)
+    assert ports.found == []
+    ports.write("COMPLETED", 0xFFFF_FFFF)
+    assert ports.found == [("A5", "register takes")]
+    assert "answers a write of COMPLETED without an error" in ports.said
+
+
+def test_a5_offsets_without_a_register_answer_with_an_error() -> None:
+    ports = Ports()
+    offset = barred_accesses(CHIP_ENGINE)[-1].offset
+    assert offset not in ports.registers.values()
+    for write in (0, 1):
+        ports.call("answered", write, offset, 0, 1, 0, 0)
+    assert ports.found == []
+    ports.call("answered", 0, offset, 0, 0, 0, 0)
+    assert ports.found == [("A5", "register takes")]
+    assert f"answers a read of register {offset:#05x} without an error" in ports.said
+
+
 def test_a5_status_begins_with_zeros() -> None:
     ports = Ports()
     ports.read("STATUS", BUSY)
@@ -213,7 +255,7 @@ def test_any_register_that_a_program_writes_may_start_it() -> None:
     ]
     names: dict[object, str] = {at: name for name, at in loom.spec.registers.items()}
     meanings = {
-        action: {names[each["offset"]] for each in rows if each["action"] == action}
+        action: {names.get(each["offset"], "") for each in rows if each["action"] == action}
         for action in Action
     }
     assert meanings[Action.START] == set(names.values()) - {"ID", "STATUS", "IRQ_STATUS"}
@@ -221,3 +263,26 @@ def test_any_register_that_a_program_writes_may_start_it() -> None:
     assert meanings[Action.CLEAR] == {"IRQ_STATUS"}
     assert meanings[Action.ABORT] == {"CONTROL"}
     assert meanings[Action.FIXED] == {"ID"}
+    assert meanings[Action.NO_WRITE] == {"ID", "STATUS", ""}
+    assert meanings[Action.NO_READ] == {""}
+
+
+def test_a5_a_program_tells_what_no_register_allows() -> None:
+    (loom,) = (each for each in load_soc(CHIP).engines if each.spec.name == "loom")
+    at = loom.spec.registers
+    barred = barred_accesses(loom)
+    assert {each.offset for each in barred if each.write} >= {at["ID"], at["STATUS"]}
+    assert not {each.offset for each in barred} & {at["CONTROL"], at["IRQ_STATUS"], at["IMAGE"]}
+    assert {each for each in barred if each.offset == 0x38} == {
+        Barred(0x38, write=write) for write in (False, True)
+    }
+    assert max(each.offset for each in barred) == 0x3C  # an address of 6 bits tells all apart
+
+
+def test_a5_a_module_without_a_port_of_errors_is_not_asked_for_one() -> None:
+    (loom,) = (each for each in load_soc(CHIP).engines if each.spec.name == "loom")
+    silent = replace(loom, spec=replace(loom.spec, rtl_ports={"s_obi_err_o": None}))
+    assert unanswerable(loom.spec) == ""
+    assert tells_errors(loom.spec, write=True)
+    assert unanswerable(silent.spec) == "reads and writes"
+    assert barred_accesses(silent) == ()

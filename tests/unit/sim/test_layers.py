@@ -55,6 +55,24 @@ def test_one_wrong_byte_is_found(
     )
 
 
+def test_a12_what_an_accelerator_computed_wrongly_has_its_number(
+    compiled: Compiled, samples: tuple[Sample, ...], good: SimResult
+) -> None:
+    index, op = next(
+        (index, op)
+        for index, op in enumerate(compiled.graph.operators)
+        if op.device in {engine.name for engine in compiled.soc.engines}
+    )
+    data = bytearray(good.layers[0][index][op.outputs[0]])
+    data[0] ^= 1
+    layers = ({**good.layers[0], index: {op.outputs[0]: bytes(data)}}, good.layers[1])
+    wrong = replace(good, layers=layers)
+    (found,) = check_layers(compiled.graph, samples, wrong, compiled.soc).mismatches
+    assert found.number == "A12"
+    assert str(found).endswith("(A12)")
+    assert found.as_json()["number"] == "A12"
+
+
 def test_what_a_broken_off_run_never_wrote_is_missed(
     compiled: Compiled, samples: tuple[Sample, ...], good: SimResult
 ) -> None:
