@@ -59,7 +59,14 @@ if TYPE_CHECKING:
     from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
     from atoll.api.simulation import Validation, Waveforms, run, simulate, validate
     from atoll.api.sweeps import SweepResults, load_sweep, sweep
-    from atoll.api.written import WrittenFiles, new_accelerator, new_core, new_soc, schema, write_schemas
+    from atoll.api.written import (
+        WrittenFiles,
+        new_accelerator,
+        new_core,
+        new_soc,
+        schema,
+        write_schemas,
+    )
     from atoll.diagnostics.errors import (
         AtollError,
         DescriptionError,

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from atoll.description.faults import nearest
 from atoll.description.fields import is_name
 from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.description.part_words import parts_of
+from atoll.description.share import is_path
 from atoll.description.template import USUAL, Parts, starting_description
 from atoll.diagnostics.errors import AtollError, UsageError
-from atoll.isa.find import NAMES, USUAL, usual_like
+from atoll.isa.find import NAMES, usual_like
 from atoll.records import dataclass
 from atoll.report.schema_files import schema_text
 from atoll.report.schema_files import write_schemas as write_all
@@ -63,7 +65,7 @@ def new_soc(
     target = require_new_soc(name, output)
     parts = parts_of(cores, accelerators, engines, memories, target.parent)
     text = starting_description(name, parts)
-    _try(target, text, parts)
+    _try(target, name, parts)
     require_schema_beside(target)
     write_text(target, text)
     write_schema_beside(target)
@@ -136,7 +138,7 @@ def _core_text(name: str, isa: str | None, cpu: str | None) -> str:
         raise UsageError(
             "E040",
             f"no back end generates code for '{isa}'",
-            remedy=nearest(isa, usual_like(isa) or USUAL, own),
+            remedy=nearest(isa, usual_like(isa), own),
         )
     return starting_core(name, isa)
 
@@ -201,7 +203,7 @@ def write_schemas(folder: Path | str) -> WrittenFiles:
     return WrittenFiles(write_all(Path(folder)))
 
 
-def _try(target: Path, text: str, parts: Parts) -> None:
+def _try(target: Path, name: str, parts: Parts) -> None:
     """Refuse parts that make no chip.
 
     Raises:
@@ -211,7 +213,8 @@ def _try(target: Path, text: str, parts: Parts) -> None:
         return
     with temporary_folder() as folder:
         trial = folder / f"{target.stem}.yaml"
-        trial.write_text(text, encoding="utf-8")
+        found = _with_whole_paths(parts, target.parent)
+        trial.write_text(starting_description(name, found), encoding="utf-8")
         try:
             load_soc(trial)
         except AtollError as error:
@@ -221,3 +224,17 @@ def _try(target: Path, text: str, parts: Parts) -> None:
                 f"these parts make no chip: {fault.message}",
                 remedy=f"choose others; of the file: {fault.remedy}",
             ) from error
+
+
+def _with_whole_paths(parts: Parts, folder: Path) -> Parts:
+    """Return parts whose paths do not depend on `folder`."""
+
+    def whole(word: str) -> str:
+        return str((folder / word).resolve()) if is_path(word) else word
+
+    return replace(
+        parts,
+        cores=tuple(replace(each, core=whole(each.core)) for each in parts.cores),
+        accelerators=tuple(map(whole, parts.accelerators)),
+        engines=tuple(map(whole, parts.engines)),
+    )

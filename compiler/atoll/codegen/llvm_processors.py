@@ -27,7 +27,7 @@ machine = binding.Target.from_triple(triple).create_target_machine(cpu=processor
 print(machine.emit_assembly(binding.parse_assembly(program)))
 """
 _PROGRAM = "define i32 @f(ptr %p) {\n  %v = load i32, ptr %p, align 1\n  ret i32 %v\n}"
-_TRIPLES = ("riscv32-unknown-none-elf", "riscv64-unknown-none-elf", "thumb-unknown-none-eabi")
+_TRIPLES = ("thumb-unknown-none-eabi", "riscv32-unknown-none-elf", "riscv64-unknown-none-elf")
 _UNKNOWN = "is not a recognized processor"
 _HELP = "help"
 """What LLVM lists its processors for, on standard error."""
@@ -105,7 +105,7 @@ def find_processor(name: str) -> Processor:
 def _remedy(name: str) -> str:
     """Return what helps where LLVM knows no such processor; one with other digits is another."""
     own = "give its instruction set by --isa"
-    listed = (_LISTED.findall(_ask(triple, _HELP).stderr) for triple in _TRIPLES[1:])
+    listed = (_LISTED.findall(_ask(triple, _HELP).stderr) for triple in _TRIPLES[:2])
     known = sorted({each for names in listed for each in names})
     remedy = nearest_part(name, known, own)
     if remedy.startswith("did you mean"):

@@ -30,7 +30,7 @@ interrupts:
   last: 16  # a guess: the last one
   bus_error: 2  # a guess: tells of accesses that firewalls refuse, if the chip has any
   controller: fast  # a guess: line n is bit n + 14 of mip and mie
-reset: {{offset: 0x80, alignment: 256}}  # of the start-up code; that the core begins there is a guess
+reset: {{offset: 0x80, alignment: 256}}  # of the start-up code; that the core has it is a guess
 local: 0x0200_0000  # a guess: the timer, as in a core-local interruptor
 bus_errors: traps  # a guess: a failed access is an exception
 {misaligned}
@@ -103,7 +103,9 @@ def starting_core(
 def _misaligned(works: bool | None, processor: str) -> str:
     if works:
         return f"misaligned: works  # of LLVM's {processor}"
-    return "# misaligned: works  # not known: works or traps; simulated cores do, and reports say so"
+    return (
+        "# misaligned: works  # not known: works or traps; simulated cores do, and reports say so"
+    )
 
 
 def _thumb(found: InstructionSet) -> str:

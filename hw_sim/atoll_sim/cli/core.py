@@ -31,7 +31,9 @@ class Action(StrEnum):
 
 ActionArgument = Annotated[
     Action,
-    typer.Argument(help="What to do: test its adapter, calibrate its estimates, or begin its file."),
+    typer.Argument(
+        help="What to do: test its adapter, calibrate its estimates, or begin its file."
+    ),
 ]
 CoreArgument = Annotated[
     str,
