@@ -115,7 +115,7 @@ def _remedy(name: str) -> str:
 
 
 def _ask(triple: str, processor: str) -> Done:
-    command = (sys.executable, "-c", _ASK, triple, processor, _PROGRAM)
+    command = (sys.executable, "-P", "-c", _ASK, triple, processor, _PROGRAM)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         return run(command, environment=environment)
