@@ -29,6 +29,8 @@ print(machine.emit_assembly(binding.parse_assembly(program)))
 _PROGRAM = "define i32 @f(ptr %p) {\n  %v = load i32, ptr %p, align 1\n  ret i32 %v\n}"
 _TRIPLES = ("thumb-unknown-none-eabi", "riscv32-unknown-none-elf", "riscv64-unknown-none-elf")
 _UNKNOWN = "is not a recognized processor"
+_REFUSED = "LLVM ERROR"
+"""What it says of a processor of another width."""
 _HELP = "help"
 """What LLVM lists its processors for, on standard error."""
 _LISTED = re.compile(r"^  (\S+) +- Select the \S+ processor\.$", re.MULTILINE)
@@ -118,10 +120,14 @@ def _ask(triple: str, processor: str) -> Done:
     command = (sys.executable, "-P", "-c", _ASK, triple, processor, _PROGRAM)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
-        return run(command, environment=environment)
+        answer = run(command, environment=environment)
     except OSError as fault:
         message = f"cannot run '{sys.executable}': {fault.strerror or fault}"
         raise ToolchainError("E070", message, remedy="run `atoll doctor`") from fault
+    if answer.returncode and _REFUSED not in answer.stderr:
+        message = f"LLVM cannot be asked about a processor: {answer.stderr.strip()[-200:]}"
+        raise ToolchainError("E070", message, remedy="run `atoll doctor`")
+    return answer
 
 
 def _read(name: str, assembly: str) -> Processor | None:

@@ -87,20 +87,20 @@ def starting_core(
     source = "as you chose it"
     if processor:
         what = f"A core like LLVM's {processor}"
-        options = ", with all of its options: a chip may lack some" if "+" in isa else ""
+        options = " with all options; a chip may lack some" if "+" in isa else ""
         source = f"of LLVM's {processor}{options}"
     text = _HEAD.format(name=name, isa=isa, what=what, source=source)
     if others:
         told = f"LLVM's model also has what no kernel uses: {', '.join(others)}"
         text += "".join(f"# {line}\n" for line in wrap(told, _COLUMNS - 2))
     if found.family is Family.RISCV:
-        return text + _RISCV.format(misaligned=_misaligned(misaligned, processor)) + _TIMING
+        return text + _RISCV.format(misaligned=_alignment_line(misaligned, processor)) + _TIMING
     if found.family is Family.THUMB:
         return text + _thumb(found) + _TIMING
     return text + _WITHOUT_STARTUP
 
 
-def _misaligned(works: bool | None, processor: str) -> str:
+def _alignment_line(works: bool | None, processor: str) -> str:
     if works:
         return f"misaligned: works  # of LLVM's {processor}"
     return (

@@ -4,6 +4,7 @@
 import json
 import re
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import jsonschema
@@ -15,6 +16,7 @@ from atoll.description.core_files import load_core
 from atoll.description.core_template import starting_core
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.find import USUAL
 from atoll.resolve import load_soc
 from atoll_board.cortex_m import model
@@ -106,6 +108,14 @@ def test_llvm_says_that_a_processor_loads_from_anywhere() -> None:
     assert "misaligned: works  # of LLVM's spacemit-x60" in starting_core(
         "mine", found.isa, processor=found.name, others=found.others, misaligned=True
     )
+
+
+def test_what_is_no_answer_of_llvm_is_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = CompletedProcess([], 1, "", "ModuleNotFoundError: No module named 'llvmlite'")
+    monkeypatch.setattr("atoll.codegen.llvm_processors.run", lambda *_, **__: broken)
+    with pytest.raises(ToolchainError, match="No module named 'llvmlite'") as caught:
+        find_processor("cortex-m23")
+    assert caught.value.faults[0].code == "E070"
 
 
 def test_a_chip_has_the_core(
