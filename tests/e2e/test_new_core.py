@@ -16,11 +16,11 @@ DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tfl
 @pytest.mark.parametrize(
     "words",
     [
-        ("--cpu", "cortex-m23"),
+        ("--isa", "rv32imac"),
         *(
             pytest.param(words, marks=pytest.mark.slow)
             for words in (
-                ("--isa", "rv32imac"),
+                ("--cpu", "cortex-m23"),
                 ("--isa", "armv7e-m+fp"),
                 ("--cpu", "sifive-e31"),
                 ("--cpu", "sifive-s76"),
