@@ -20,8 +20,6 @@ CORTEX_M = {name: described(name).isas for name in known_cores() if name.startsw
 ON_ISS = {
     **{name: ("rv32im" if name == "vexriscv" else "rv32imc") for name in WITH_RTL},
     "riscv": "rv32imac",
-    **{
-        name: isas[0] for name, isas in CORTEX_M.items() if name not in ("cortex_m55", "cortex_m85")
-    },
+    **{name: isas[0] for name, isas in CORTEX_M.items() if not isas[0].startswith("armv8.1-m")},
 }
 """Instruction set by name; Unicorn has no Armv8.1-M."""

@@ -59,7 +59,14 @@ if TYPE_CHECKING:
     from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
     from atoll.api.simulation import Validation, Waveforms, run, simulate, validate
     from atoll.api.sweeps import SweepResults, load_sweep, sweep
-    from atoll.api.written import WrittenFiles, new_accelerator, new_soc, schema, write_schemas
+    from atoll.api.written import (
+        WrittenFiles,
+        new_accelerator,
+        new_core,
+        new_soc,
+        schema,
+        write_schemas,
+    )
     from atoll.diagnostics.errors import (
         AtollError,
         DescriptionError,
@@ -173,6 +180,7 @@ else:
             "load_sweep": "atoll.api.sweeps",
             "make_report": "atoll.api.reports",
             "new_accelerator": "atoll.api.written",
+            "new_core": "atoll.api.written",
             "new_soc": "atoll.api.written",
             "operators": "atoll.api.operators",
             "passes": "atoll.api.passes",
@@ -288,6 +296,7 @@ __all__ = [
     "load_sweep",
     "make_report",
     "new_accelerator",
+    "new_core",
     "new_soc",
     "operators",
     "passes",

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.resolve.soc import Cpu, Memory
-from atoll_board.cortex_m import has_floats, is_cortex_m
+from atoll_board.cortex_m import has_floats, is_cortex_m, model
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
 from atoll_board.render import opening_sentence
@@ -17,7 +17,6 @@ from atoll_board.sources import driver_files, startup_files
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _VENDOR = "Generic:5"
-_CORES = {"cortex_m0plus": "Cortex-M0+"}
 _ACCESS = {"rom": "rx", "ram": "rwx"}
 _RELEASE = {"version": "0.1.0", "date": "1970-01-01"}
 
@@ -70,9 +69,8 @@ def _processor(core: Cpu) -> dict[str, str]:
     extensions = core.isa.split("+")[1:]
     floats = "DP_FPU" if "fp.dp" in extensions else "SP_FPU" if has_floats(core) else "NO_FPU"
     vectors = "FP_MVE" if "mve.fp" in extensions else "MVE" if "mve" in extensions else "NO_MVE"
-    number = core.spec.name.removeprefix("cortex_m").upper()
     return {
-        "Dcore": _CORES.get(core.spec.name, f"Cortex-M{number}"),
+        "Dcore": f"Cortex-{model(core).replace('plus', '+').upper()}",
         "Dfpu": floats,
         "Dmpu": "MPU" if core.spec.protection else "NO_MPU",
         **({"Dmve": vectors} if vectors != "NO_MVE" else {}),

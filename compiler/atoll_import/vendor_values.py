@@ -25,14 +25,13 @@ _LONGEST_NUMBER = 40
 _ARM = re.compile(r"(?:arm)?(?:cortex|c)([amr][0-9]{1,3})(?:plus|p|\+)?(?:ae|f)?")
 _KIN = {
     **dict.fromkeys(("m0", "m1"), "cortex_m0plus"),
-    **{"m35": "cortex_m33", "m52": "cortex_m55"},
+    "m35": "cortex_m33",
     **dict.fromkeys(("a34", "a35", "a55", "a57", "a65", "a72", "a73", "a75"), "cortex_a53"),
     **dict.fromkeys(("a76", "a77", "a78", "a510", "a520", "a710", "a715", "a720"), "cortex_a53"),
 }
 """Atoll's core with the instruction sets of one that it has not, by Arm's name."""
 
 _NAMED_SETS = {
-    "m23": "armv8-m.base",
     **dict.fromkeys(("a5", "a7", "a8", "a9", "a12", "a15", "a17"), "armv7-a"),
     **dict.fromkeys(("r4", "r5", "r7", "r8"), "armv7-r"),
     **dict.fromkeys(("r52", "r82"), "armv8-r"),

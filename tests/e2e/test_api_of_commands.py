@@ -191,6 +191,9 @@ def test_files_to_start_from(capsys: pytest.CaptureFixture[str]) -> None:
     for wrong, code in (("chip", "E091"), ("Not-A-Name", "E099")):
         with pytest.raises(atoll.UsageError, match=code):
             atoll.new_soc(wrong)
+    assert printed(capsys, "core", "new", "own", "--isa", "rv32imc") == {"wrote": ["own.yaml"]}
+    made_core = atoll.new_core("own", "other.yaml", isa="rv32imc")
+    assert made_core.files[0].read_text() == Path("own.yaml").read_text()
     told = printed(capsys, "new", "accelerator", "mine_too", "-o", "a")
     files = atoll.new_accelerator("mine_too", "b").files
     assert [Path(each).relative_to("a") for each in told["wrote"]] == [

@@ -53,7 +53,13 @@ def settings(core: str) -> tuple[str, ...]:
     return (f"devices.cpu.core={core}", f"devices.cpu.isa={ON_ISS[core]}")
 
 
-@pytest.mark.parametrize(("core", "isa"), [*ON_ISS.items(), ("riscv", "rv64imac")])
+@pytest.mark.parametrize(
+    ("core", "isa"),
+    [
+        *(pytest.param(*each, marks=[SLOW] * (each[0] == "cortex_m23")) for each in ON_ISS.items()),
+        ("riscv", "rv64imac"),
+    ],
+)
 def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}", CORE_ADDS)
     words = [word for setting in chosen for word in ("--set", setting)]

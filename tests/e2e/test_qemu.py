@@ -93,6 +93,23 @@ def reported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return report
 
 
+@SLOW
+@pytest.mark.parametrize(
+    ("machine", "core", "isa"),
+    [
+        ("mps2_an505", "cortex_m23", "armv8-m.base"),
+        ("mps3_an547", "cortex_m52", "armv8.1-m.main+mve"),
+    ],
+)
+def test_digits_on_a_machine_that_runs_more(
+    machine: str, core: str, isa: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No machine has the core; each of its instructions is one of the machine's core."""
+    chosen = ("--set", f"devices.cpu.core={core}", "--set", f"devices.cpu.isa={isa}")
+    report = reported(capsys, chip(machine), str(DIGITS), "--cpu", "qemu", *chosen)
+    assert report["layers_compared"] == report["layers_equal"] == 10
+
+
 @pytest.mark.parametrize(
     "machine",
     [*FEW, *(pytest.param(each, marks=pytest.mark.slow) for each in PROGRAM if each not in FEW)],

@@ -51,7 +51,7 @@ AS_TEXT: dict[str, Text] = {
         "./chip_for_parts.yaml", "reef"
     ),
     "add 'isa:' with an instruction set of its core": lambda text: text.replace(
-        "core: cortex_m52", "isa: armv8.1-m.main+mve, core: cortex_m52"
+        "core: cortex_m35p", "isa: armv8-m.main+dsp, core: cortex_m35p"
     ),
     "check the name and its permissions": lambda t: t.replace("no_such_base", "interrupt_clash"),
 }

@@ -38,7 +38,7 @@ def core_remedy(word: str, known: Iterable[str]) -> str:
         return f"did you mean '{same}'? If not, {own}"
     if is_other_core(word, known):
         file = re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
-        how = "describe it in a file of your own, as docs/extending.md says"
+        how = "describe it in a file of your own, which 'atoll core new' begins"
         return f"Atoll has no model of it: {how}, and give its path, such as ./{file}.yaml"
     remedy = nearest_part(word, known, own)
     return remedy if remedy.startswith("did you mean") else own

@@ -27,9 +27,6 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MADE = "Made by 'atoll schema"
 """How the comment of a schema begins that Atoll wrote."""
 
-BESIDE = "soc.schema.json"
-"""The schema beside a chip that 'atoll new' wrote."""
-
 _MODELS: dict[str, type[BaseModel]] = {
     "soc": Soc,
     "accelerator": Accelerator,
@@ -78,13 +75,17 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def require_schema_beside(target: Path) -> None:
+def require_schema_beside(target: Path, which: str = "soc") -> None:
     """Refuse a description whose folder holds a schema that is not ours.
+
+    Args:
+        target: the description.
+        which: what it describes, one of `NAMES`.
 
     Raises:
         UsageError: E091.
     """
-    path = target.with_name(BESIDE)
+    path = _schema_beside(target, which)
     if path.exists() and MADE not in path.read_text(errors="replace"):
         raise UsageError(
             "E091",
@@ -93,13 +94,17 @@ def require_schema_beside(target: Path) -> None:
         )
 
 
-def write_schema_beside(target: Path) -> None:
-    """Write the schema that the first line of the chip at `target` names.
+def write_schema_beside(target: Path, which: str = "soc") -> None:
+    """Write the schema that the first line of the description at `target` names.
 
     Raises:
         UsageError: E092, it cannot be written.
     """
-    write_text(target.with_name(BESIDE), schema_text("soc"))
+    write_text(_schema_beside(target, which), schema_text(which))
+
+
+def _schema_beside(target: Path, which: str) -> Path:
+    return target.with_name(f"{which}.schema.json")
 
 
 def _close(schema: Any) -> Any:

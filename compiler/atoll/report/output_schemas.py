@@ -507,7 +507,10 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         _VALIDATION,
     ),
     "report": ("what commands found, by subject: all that a report shows", REPORT),
-    "core": ("how the adapter of a core did", CORE),
+    "core": (
+        "how the adapter of a core did; the file that was written",
+        {"anyOf": [CORE, WROTE]},
+    ),
     "accelerator": ("how an accelerator did, or what it takes", ACCELERATOR),
     "operators": ("the operators that a model may have", OPERATORS),
     "doctor": ("which tools work", DOCTOR),

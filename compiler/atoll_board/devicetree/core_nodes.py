@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, Device
 from atoll_board.core_words import core_words
-from atoll_board.cortex_m import architecture, priority_bits
+from atoll_board.cortex_m import architecture, is_cortex_m, model, priority_bits
 from atoll_board.devicetree.node import Cell, Node, Reference, Value, quantity, to_dashes
 
 _NVIC = range(0xE000_E100, 0xE000_ED00)
@@ -127,6 +127,8 @@ def core_compatible(core: Cpu) -> str | tuple[str, ...]:
     if name.startswith(_CORTEX):
         return f"arm,{to_dashes(name)}"
     own = f"atoll,{to_dashes(name)}"
+    if is_cortex_m(core):
+        return (own, f"arm,cortex-{model(core)}")
     is_plain = core.instructions.family is not Family.RISCV
     return own if is_plain else (own, "riscv")
 

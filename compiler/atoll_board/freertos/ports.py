@@ -6,13 +6,24 @@ Source: FreeRTOS-Kernel 11.3, ``portable/GCC`` and "Running the RTOS on a ARM Co
 
 from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
-from atoll_board.cortex_m import architecture, has_floats, is_cortex_m, priority_bits
+from atoll_board.cortex_m import (
+    architecture,
+    has_floats,
+    is_baseline,
+    is_cortex_m,
+    priority_bits,
+)
 
 _RISCV = "RISC-V"
 _CM3 = "ARM_CM3"
 _MVE = "+mve"
 _FLOAT_PORTS = {"cortex_m4": "ARM_CM4F", "cortex_m7": "ARM_CM7/r0p1"}
-_ASSEMBLY = ("ARM_CM0", "ARM_CM33_NTZ/non_secure", "ARM_CM55_NTZ/non_secure")
+_V8_PORTS = {
+    "armv8-m.base": "ARM_CM23_NTZ/non_secure",
+    "armv8-m.main": "ARM_CM33_NTZ/non_secure",
+    "armv8.1-m.main": "ARM_CM55_NTZ/non_secure",
+}
+_ASSEMBLY = ("ARM_CM0", *_V8_PORTS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +70,8 @@ def _folder(core: Cpu) -> str:
     match architecture(core):
         case "armv6-m":
             return "ARM_CM0"
-        case "armv8-m.main":
-            return "ARM_CM33_NTZ/non_secure"
-        case "armv8.1-m.main":
-            return "ARM_CM55_NTZ/non_secure"
+        case version if version in _V8_PORTS:
+            return _V8_PORTS[version]
         case _:
             return _FLOAT_PORTS.get(core.spec.name, _CM3) if has_floats(core) else _CM3
 
@@ -73,11 +82,15 @@ def _settings(core: Cpu) -> tuple[tuple[str, str], ...]:
         return (("configENABLE_MPU", "0"),)
     bits = priority_bits(core)
     most = 1 << 8 - bits
-    found = [
-        ("configPRIO_BITS", str(bits)),
-        ("configKERNEL_INTERRUPT_PRIORITY", "255"),
-        ("configMAX_SYSCALL_INTERRUPT_PRIORITY", str(most)),
-    ]
+    found = (
+        []
+        if is_baseline(core)
+        else [
+            ("configPRIO_BITS", str(bits)),
+            ("configKERNEL_INTERRUPT_PRIORITY", "255"),
+            ("configMAX_SYSCALL_INTERRUPT_PRIORITY", str(most)),
+        ]
+    )
     if architecture(core).startswith("armv8"):
         vectors = _MVE in core.isa
         found += [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
-from atoll_board.cortex_m import architecture, has_floats, is_cortex_m
+from atoll_board.cortex_m import has_floats, is_baseline, is_cortex_m, model
 
 KIB = 1024
 LEAST_RAM = 8 * KIB
@@ -108,11 +108,10 @@ def _as_seen(soc: ResolvedSoc, core: Cpu) -> Cpu:
 
 
 def _arm(core: Cpu) -> Iterator[str]:
-    kind = core.spec.name.removeprefix("cortex_").upper()
     yield "ARM"
-    yield f"CPU_CORTEX_{kind}"
+    yield f"CPU_CORTEX_{model(core).upper()}"
     yield "CPU_CORTEX_M_HAS_SYSTICK"
-    if architecture(core) == "armv6-m":
+    if is_baseline(core):
         yield "CPU_CORTEX_M_HAS_VTOR"
     if has_vectors_or_floats(core):
         yield "CPU_HAS_FPU"

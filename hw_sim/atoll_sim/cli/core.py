@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `atoll core`: whether an adapter keeps its promises, and what a core takes."""
+"""The command `atoll core`: begin the file of a core, test its adapter, measure what it takes."""
 
 import os
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from atoll.cli.console import out
 from atoll.cli.options import JsonOption, SetOption, ToolchainOption
 from atoll.cli.tables import room
 from atoll.cli.working import show_work
+from atoll.cli.written import log_files
 from atoll.diagnostics.shown import json_text
 from atoll.diagnostics.units import parse_size
 
@@ -24,18 +26,38 @@ class Action(StrEnum):
 
     TEST = "test"
     CALIBRATE = "calibrate"
+    NEW = "new"
 
 
 ActionArgument = Annotated[
-    Action, typer.Argument(help="What to do: test its adapter, or calibrate its estimates.")
+    Action,
+    typer.Argument(
+        help="What to do: test its adapter, calibrate its estimates, or begin its file."
+    ),
 ]
 CoreArgument = Annotated[
     str,
-    typer.Argument(metavar="CORE", help="Name of an installed core, or the path of its YAML."),
+    typer.Argument(
+        metavar="CORE",
+        help="Name of an installed core, or the path of its YAML; new: the name of another.",
+    ),
 ]
 IsaOption = Annotated[
     str | None,
     typer.Option(metavar="ISA", help="Its instruction set; default: its first."),
+]
+CpuOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PROCESSOR",
+        help="new: LLVM's name of one with RISC-V or of a Cortex-M, such as cortex-m23.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="new: file to write; default: by the name."
+    ),
 ]
 SeedOption = Annotated[
     int, typer.Option(metavar="S", help="Draw other waits of the bus, or other networks.")
@@ -88,9 +110,11 @@ def core(
     resume: ResumeOption = False,
     write: WriteOption = False,
     toolchain: ToolchainOption = None,
+    cpu: CpuOption = None,
+    output: OutputOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Test the RTL adapter of a core, or calibrate its estimates.
+    """Test the RTL adapter of a core, calibrate its estimates, or begin its file.
 
     'test' runs a program with the core's start-up code on the adapter alone. Loads, stores, byte
     lanes, interrupts, timeouts, failed accesses, illegal instructions and resets must be what the
@@ -102,12 +126,22 @@ def core(
     description that follows, with how far estimates of other networks are off; --write puts it
     there. An instruction-set simulator counts the instructions.
 
+    'new' writes the description of a core with the instruction set --isa, or like --cpu, and a
+    schema for editors beside it. Each value says where it is from; guesses are called so.
+
     Example: atoll core test ibex
     """
     given = {"chip": chip, "set": overrides, "networks": networks, "cache": cache, "line": line}
     given |= {"jobs": jobs, "resume": resume or None, "write": write or None}
+    of_new = {"cpu": cpu, "output": output}
+    if action is Action.NEW:
+        _refuse_idle_options(action, {**given, "toolchain": toolchain})
+        made = atoll.new_core(name, output, isa=isa, cpu=cpu)
+        hint = f"; next: atoll new my_chip --core {_as_path(made.files[0])}"
+        log_files(made, machine=machine, hint=hint)
+        return
     if action is Action.CALIBRATE:
-        _refuse_idle_options(action, {"toolchain": toolchain})
+        _refuse_idle_options(action, {"toolchain": toolchain, **of_new})
         soc = atoll.load_soc(chip, overrides=overrides or ()) if chip else None
         if not chip:
             _refuse_idle_options("calibrate without --chip", {"set": overrides})
@@ -128,7 +162,7 @@ def core(
         else:
             out.print(measured.text(room()), end="")
         return
-    _refuse_idle_options(action, given)
+    _refuse_idle_options(action, {**given, **of_new})
     with show_work("testing"):
         found = atoll.check_core(name, isa=isa, seed=seed, toolchain=toolchain)
     if machine:
@@ -137,6 +171,11 @@ def core(
         out.print(found.text(room()), end="")
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _as_path(file: Path) -> str:
+    """Return what names a file and no installed part."""
+    return str(file) if "/" in str(file) else f"./{file}"
 
 
 def _refuse_idle_options(action: str, given: Mapping[str, object]) -> None:

@@ -16,6 +16,7 @@ from atoll_board.package import Board, package_files
 
 IBEX = ("devices.cpu.core=ibex",)
 M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp")
+M23 = ("devices.cpu.core=cortex_m23", "devices.cpu.isa=armv8-m.base")
 THREADS = ("devices.cpu.stack.size=2KiB", "devices.cpu.stack.threads.io=4KiB")
 HANDLERS = {11: "SVC_Handler", 14: "PendSV_Handler", 15: "SysTick_Handler"}
 """Exceptions of the kernel (Armv7-M Architecture Reference Manual, B1.5.2)."""
@@ -41,6 +42,7 @@ def zig(*words: str) -> None:
     [
         ("lagoon", IBEX, "RISC-V"),
         ("lagoon", M33, "ARM_CM33_NTZ/non_secure"),
+        ("lagoon", M23, "ARM_CM23_NTZ/non_secure"),
         ("rp2040", (), "ARM_CM0"),
         ("stm32h747", (), "ARM_CM7/r0p1"),
         ("corstone300", (), "ARM_CM55_NTZ/non_secure"),
@@ -55,6 +57,8 @@ def test_the_configuration_is_the_chip_s(
     if folder == "RISC-V":
         claims += ["configMTIME_BASE_ADDRESS == 0x0200BFF8"]
         claims += ["configMTIMECMP_BASE_ADDRESS == 0x02004000"]
+    elif "CM23" in folder:
+        claims += ["configENABLE_FPU == 0", "configENABLE_TRUSTZONE == 0"]
     elif folder != "ARM_CM0":
         claims += ["configMAX_SYSCALL_INTERRUPT_PRIORITY == 0x20"]
     if "55" in folder:

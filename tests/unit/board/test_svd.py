@@ -67,6 +67,7 @@ def test_registers_are_those_of_the_headers(soc: str, tmp_path: Path) -> None:
         ("cortex_m33", "armv8-m.main+dsp+fp", "CM33", "true", 3),
         ("cortex_m33", "armv8-m.main+dsp", "CM33", "false", 3),
         ("cortex_m0plus", "armv6-m", "CM0PLUS", "false", 2),
+        ("cortex_m23", "armv8-m.base", "CM23", "false", 2),
     ],
 )
 def test_a_cortex_m_is_named(core: str, isa: str, named: str, floats: str, bits: int) -> None:

@@ -28,6 +28,8 @@ CORES = {
         *("armv8.1-m.main+mve", "armv8.1-m.main+mve+fp", "armv8.1-m.main+mve.fp+fp.dp"),
         *("armv8.1-m.main+dsp", "armv8.1-m.main"),
     ),
+    "cortex_m23": ("armv8-m.base",),
+    "cortex_m52": ("armv8.1-m.main+mve",),
     "cortex_m85": ("armv8.1-m.main+mve",),
 }
 """Instruction sets, with a calling convention that is not the usual one, by a core."""

@@ -207,7 +207,7 @@ cpu1: CPU.RiscV32 @ sysbus
 cpu2: CPU.ARMv7R @ sysbus
     cpuType: "cortex-r5"
 cpu3: CPU.CortexM @ sysbus
-    cpuType: "cortex-m23"
+    cpuType: "cortex-m1"
 ram0: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x0; cpu: cpu0 }
     size: 0x10000
 ram1: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x0; cpu: cpu1 }

@@ -210,7 +210,7 @@ def test_an_example_is_no_other_core(tmp_path: Path) -> None:
     found = read("own.repl", tmp_path)
     examples = {".".join(each.key[1:]): each.example for each in found.questions}
     assert examples["cpu2.core"] == "./cortex_r5.yaml"
-    assert examples["cpu3.core"] == "./cortex_m23.yaml"
-    assert examples["cpu3.isa"] == "armv8-m.base"
-    assert "the file says cortex-m23, which Atoll has not" in found.text
+    assert examples["cpu3.core"] == "./cortex_m1.yaml"
+    assert examples["cpu3.isa"] == "armv6-m"
+    assert "the file says cortex-m1, which Atoll has not" in found.text
     assert "one of armv7-r; Atoll generates no code for it" in found.text

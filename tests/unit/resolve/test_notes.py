@@ -74,6 +74,8 @@ def test_qemu_is_refused_without_a_machine_although_there_is_a_master(tmp_path: 
     [
         ("cortex_m3", "armv7-m", "mps2-an385"),
         ("cortex_m33", "armv8-m.main", "mps2-an505"),
+        ("cortex_m23", "armv8-m.base", "mps2-an505"),
+        ("cortex_m52", "armv8.1-m.main+mve", "mps3-an547"),
         ("cortex_m55", "armv8.1-m.main+mve", "mps3-an547"),
         ("cortex_m85", "armv8.1-m.main+mve", "mps3-an547"),
         ("cortex_m0plus", "armv6-m", ""),

@@ -16,6 +16,7 @@ pytest.importorskip("unicorn")
 
 CORES = {
     "cortex_m0plus": "armv6-m",
+    "cortex_m23": "armv8-m.base",
     "cortex_m3": "armv7-m",
     "cortex_m4": "armv7e-m+fp",
     "cortex_m33": "armv8-m.main+dsp",
