@@ -10,7 +10,7 @@ KINDS = {
     "ns16550": "a UART like National's 16550",
     "cmsdk": "the UART of Arm's Cortex-M System Design Kit",
 }
-_FORM = re.compile(r"(?P<kind>\w+)@(?P<address>0[xX][0-9a-fA-F_]+|[0-9_]+)", re.ASCII)
+_FORM = re.compile(r"(?P<kind>\w+)@(?P<address>0x[0-9a-f][0-9a-f_]*|[0-9][0-9_]*)", re.ASCII | re.I)
 _LAST = 2**32 - 1
 
 
@@ -41,7 +41,7 @@ def parse_uart(text: str) -> Uart:
             f"'{text}' is no UART and its address",
             remedy="write it as ns16550@0x10000000",
         )
-    kind, address = found["kind"], int(found["address"], 0)
+    kind, address = found["kind"], _number(found["address"].replace("_", ""))
     if kind not in KINDS:
         raise UsageError(
             "E270",
@@ -55,3 +55,7 @@ def parse_uart(text: str) -> Uart:
             remedy="name an address below 0x1_0000_0000, and edit app/serial.c",
         )
     return Uart(kind=kind, address=address)
+
+
+def _number(digits: str) -> int:
+    return int(digits, 16 if digits[:2] in ("0x", "0X") else 10)

@@ -80,16 +80,16 @@ def test_samples_on_a_bad_line(
 ) -> None:
     chip, elf = image_of(machine, tmp_path / "bsp")
     held_out = np.load(EXAMPLE / "digits_test.npz")
-    labels = held_out["labels"][:SAMPLES]
-    given = {name: held_out[name][:SAMPLES] for name in held_out if name != "labels"}
-    np.savez(tmp_path / "samples.npz", **given)
+    given, labels = held_out["x"][:SAMPLES], held_out["y"][:SAMPLES]
     with running(machine, elf) as terminal, NoisyLine(terminal, 0.01, seed=2026) as line:
         found = atoll.run_on_board(atoll.compile(chip, DIGITS), elf, line.path, given)
         words = ["run-image", chip, str(elf), "--serial", line.path, "--network", DIGITS]
         capsys.readouterr()
         assert main([*words, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
-        other = refusal([*words, "--place", "softmax_9=cpu", "--set", "pools.arena.alignment=64"], capsys)
+        other = refusal(
+            [*words, "--place", "softmax_9=cpu", "--set", "pools.arena.alignment=64"], capsys
+        )
     [network] = found.networks
     assert network.passed, network.text()
     assert network.layers_compared == SAMPLES

@@ -4,6 +4,7 @@
 import os
 import select
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -44,6 +45,11 @@ class Port:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        import fcntl
+        import termios
+
+        with suppress(OSError):
+            fcntl.ioctl(self._file, termios.TIOCNXCL)
         os.close(self._file)
 
     def read(self, deadline: float) -> bytes:

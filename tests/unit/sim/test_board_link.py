@@ -261,7 +261,9 @@ WRONG: Sequence[tuple[Told, str]] = (
 
 
 def greet(told: Told) -> None:
-    model = SimpleNamespace(soc=SimpleNamespace(name="lagoon"), graph=SimpleNamespace(name="digits"))
+    model = SimpleNamespace(
+        soc=SimpleNamespace(name="lagoon"), graph=SimpleNamespace(name="digits")
+    )
     _greet(cast("Link", told), cast("Any", [model]), DIGEST)
 
 
