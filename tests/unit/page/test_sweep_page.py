@@ -12,7 +12,6 @@ from tests.unit.sweep.sweeps import small
 
 import atoll
 
-
 STAGES = {"plan": "all", "build": 1}
 
 

@@ -290,7 +290,8 @@ def test_a_board_that_did_not_start() -> None:
         ({}, "'it.elf' does not have the serial protocol"),
         (
             {"atoll_serial_build": 0x100},
-            "'it.elf' is build eeeeeeeeeeee of its networks, and those named are build 0123456789ab",
+            "'it.elf' is build eeeeeeeeeeee of its networks, "
+            "and those named are build 0123456789ab",
         ),
     ],
 )
