@@ -2,14 +2,14 @@
 /* A board of the serial protocol on this machine: a test's functions in the place of a chip. */
 #include "atoll_serial.h"
 
-void *test_put;
-void *test_run;
+void (*test_put)(uint8_t);
+int32_t (*test_run)(uint32_t);
 uint8_t test_input[64], test_output[64];
 uint32_t test_stack[64];
 uint32_t test_time;
 
 void atoll_serial_put(uint8_t byte) {
-  ((void (*)(uint8_t))test_put)(byte);
+  test_put(byte);
 }
 
 uint32_t atoll_serial_cycles(void) {
@@ -33,7 +33,7 @@ volatile uint8_t *atoll_serial_output(uint32_t network, uint32_t port, uint32_t 
 }
 
 int32_t atoll_serial_run(uint32_t network) {
-  return ((int32_t(*)(uint32_t))test_run)(network);
+  return test_run(network);
 }
 
 void atoll_serial_reset(void) {

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -27,9 +27,11 @@ from atoll_board.package import Board
 from atoll_board.serial import serial_files
 from atoll_board.uart import parse_uart
 from atoll_sim.board.link import Link
-from atoll_sim.board.port import Port
 from atoll_sim.board.session import run_samples
 from atoll_sim.trace.simulation import SimResult
+
+if TYPE_CHECKING:
+    from atoll_sim.board.port import Port
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "01_digits"
