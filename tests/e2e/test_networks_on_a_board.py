@@ -21,6 +21,7 @@ from tests.serial_line import NoisyLine
 
 import atoll
 from atoll.cli import main
+from atoll_sim.board import link
 
 ROOT = Path(__file__).parents[2]
 MACHINES = ROOT / "examples" / "08_qemu_machines"
@@ -36,6 +37,12 @@ BOARDS = {
 SAMPLES = 100
 NOTED = 100
 """Instructions that noting the begin and end of an operator may take more or less."""
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A core that polls its UART is slow to begin on a busy machine."""
+    monkeypatch.setattr(link, "FIRST_TRIES", link.SILENT_TRIES)
 
 
 @contextmanager
@@ -87,15 +94,14 @@ def test_samples_on_a_bad_line(
         capsys.readouterr()
         assert main([*words, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
-        other = refusal(
-            [*words, "--place", "softmax_9=cpu", "--set", "pools.arena.alignment=64"], capsys
-        )
+        other = refusal([*words, "--set", "pools.arena.offset=4 KiB"], capsys)
     [network] = found.networks
     assert network.passed, network.text()
     assert network.layers_compared == SAMPLES
     assert line.harmed > line.carried / 200
     assert any(re.search(r"[1-9]\d* sent again", note) for note in network.notes)
-    classes = [int(np.argmax(*each.values())) for each in network.outputs]
+    scores = [scores for each in network.outputs for scores in each.values()]
+    classes = [int(np.argmax(each)) for each in scores]
     assert sum(map(int, np.equal(classes, labels))) >= SAMPLES * 9 // 10
     assert (told["cpu"], told["accelerator"], told["layers_compared"]) == ("board", "board", 1)
     assert 0 < told["stack"]["cpu"]["watermark_bytes"] <= told["stack"]["cpu"]["bound_bytes"]
@@ -110,8 +116,8 @@ def test_cycles_of_layers_are_those_of_the_machine(tmp_path: Path) -> None:
     with running("virt_rv32", elf) as terminal, NoisyLine(terminal, 0.0, seed=1) as line:
         [board] = atoll.run_on_board(made, elf, line.path).networks
     [simulated] = atoll.run(made, cpu="qemu").networks
-    rows = list(zip(board.rows(), simulated.rows(), strict=True))
-    assert rows
-    for ours, theirs in rows:
+    ours_of, theirs_of = (each.to_json()["cycles"]["by_layer"] for each in (board, simulated))
+    assert ours_of
+    for ours, theirs in zip(ours_of, theirs_of, strict=True):
         assert ours["operator"] == theirs["operator"]
         assert abs(ours["cycles"] - theirs["cycles"]) < NOTED, ours

@@ -82,7 +82,7 @@ class Port:
             except OSError as fault:
                 raise self._gone(fault.strerror) from fault
 
-    def _gone(self, why: str) -> SimulationError:
+    def _gone(self, why: str | None) -> SimulationError:
         return SimulationError(
             "E272",
             f"the serial port '{self.path}' is gone: {why}",

@@ -168,9 +168,9 @@ def test_all_samples_are_right_on_a_bad_line(
     assert chip.harmed > SAMPLES
     assert link.repeated > SAMPLES
     labels = np.load(EXAMPLE / "digits_test.npz")["y"][:SAMPLES]
-    classes = [int(np.argmax(np.frombuffer(*each.values(), np.int8))) for each in result.outputs]
+    [name] = compiled.graph.outputs
+    classes = [int(np.argmax(np.frombuffer(each[name], np.int8))) for each in result.outputs]
     assert sum(map(int, np.equal(classes, labels))) >= SAMPLES * 9 // 10
-    print(f"{link.requests} requests, {link.repeated} repeated, {chip.harmed} bytes harmed")
 
 
 @pytest.mark.parametrize(
