@@ -62,9 +62,9 @@ class Port:
         try:
             data = os.read(self._file, _SOME) if ready else b""
         except OSError as fault:
-            raise self._gone(fault.strerror) from fault
+            raise self._loss_error(fault.strerror) from fault
         if ready and not data:
-            raise self._gone("end of file")
+            raise self._loss_error("end of file")
         return data
 
     def write(self, data: bytes, deadline: float) -> None:
@@ -80,9 +80,9 @@ class Port:
             try:
                 data = data[os.write(self._file, data) :]
             except OSError as fault:
-                raise self._gone(fault.strerror) from fault
+                raise self._loss_error(fault.strerror) from fault
 
-    def _gone(self, why: str | None) -> SimulationError:
+    def _loss_error(self, why: str | None) -> SimulationError:
         return SimulationError(
             "E272",
             f"the serial port '{self.path}' is gone: {why}",

@@ -136,7 +136,7 @@ class _Runs:
             self._write(turn, port, sample[name].tobytes())
         answer = link.ask(SerialMessage.RUN, bytes([turn]), seconds=self._seconds[turn])
         if len(answer.data) != _WORD.size:
-            raise _refused(f"run '{model.graph.name}'", answer.status)
+            raise _refusal_error(f"run '{model.graph.name}'", answer.status)
         [took] = _WORD.unpack(answer.data)
         self._trace(self.cycles, TraceEvent.RUN_BEGIN)
         self._add_operators(model)
@@ -185,7 +185,7 @@ class _Runs:
             asked = _WORD.pack(len(data) // _OPERATOR.size)
             told = _require(self._link.ask(SerialMessage.TIMES, asked), "tell cycles")
             if not told:
-                raise _refused("tell cycles", Status.ARGUMENT)
+                raise _refusal_error("tell cycles", Status.ARGUMENT)
             data += told
         yield from _OPERATOR.iter_unpack(data[: count * _OPERATOR.size])
 
@@ -202,13 +202,13 @@ def _greet(link: Link, models: Sequence[Compiled], digest: str) -> None:
     if version != SERIAL_VERSION:
         raise _other(f"speaks version {version} of the protocol, not {SERIAL_VERSION}")
     chip, build, *networks = (_name(link, index) for index in range(2 + count))
-    wanted = [_shown(model.graph.name) for model in models]
-    if chip != _shown(models[0].soc.name):
+    wanted = [_cut_name(model.graph.name) for model in models]
+    if chip != _cut_name(models[0].soc.name):
         raise _other(f"runs an image of chip '{chip}', not of '{models[0].soc.name}'")
     if networks != wanted:
-        raise _other(f"runs {_listed(networks)}, not {_listed(wanted)}")
+        raise _other(f"runs {_list_names(networks)}, not {_list_names(wanted)}")
     if build != digest:
-        raise _other(f"runs build {build[:12]} of {_listed(networks)}, not {digest[:12]}")
+        raise _other(f"runs build {build[:12]} of {_list_names(networks)}, not {digest[:12]}")
     _require(hello, "start its devices")
 
 
@@ -217,11 +217,11 @@ def _name(link: Link, index: int) -> str:
     return told.decode(errors="replace")
 
 
-def _shown(name: str) -> str:
+def _cut_name(name: str) -> str:
     return name.encode()[:SERIAL_DATA].decode(errors="replace")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return " and ".join(f"'{name}'" for name in names) or "no network"
 
 
@@ -236,11 +236,11 @@ def _require(answer: Answer, what: str) -> bytes:
         SimulationError: E272; the board could not do it.
     """
     if answer.status != Status.OK:
-        raise _refused(what, answer.status)
+        raise _refusal_error(what, answer.status)
     return answer.data
 
 
-def _refused(what: str, status: int) -> SimulationError:
+def _refusal_error(what: str, status: int) -> SimulationError:
     known = {each.value: each.text for each in Status}
     return SimulationError(
         "E272",
