@@ -404,7 +404,7 @@ _SIMULATED_IMAGE = object_of(
     seconds=NUMBER,
     not_modelled=each(TEXT),
 )
-RUN_IMAGE: Shape = {"anyOf": [_SIMULATED_IMAGE, *RUN["anyOf"]]}
+RUN_IMAGE: Shape = {"anyOf": [_SIMULATED_IMAGE, RUN]}
 
 OPT: Shape = {
     "anyOf": [

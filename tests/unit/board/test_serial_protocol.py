@@ -79,10 +79,10 @@ class Chip:
         assert network == 0
         self.runs += 1
         [name], [output] = self._graph.inputs, self._graph.outputs
-        given = np.frombuffer((ctypes.c_uint8 * 64).in_dll(self.c, "test_input"), np.int8)
+        given = np.frombuffer(bytes((ctypes.c_uint8 * 64).in_dll(self.c, "test_input")), np.int8)
         sample = {name: given.reshape(self._graph.tensor(name).shape)}
         made = reference.run(self._graph, sample, self._soc)[output].tobytes()
-        (ctypes.c_uint8 * 64).in_dll(self.c, "test_output")[: len(made)] = made
+        (ctypes.c_uint8 * 64).in_dll(self.c, "test_output")[: len(made)] = list(made)
         for number in range(len(self._graph.operators)):
             self.c.atoll_serial_operator_begins(ctypes.c_int32(number))
             ctypes.c_uint32.in_dll(self.c, "test_time").value += 10 + number
@@ -136,7 +136,7 @@ def library(
         (folder / "atoll_serial.h").write_text(texts["include/atoll_serial.h"])
         (folder / "atoll_status.h").write_text(header)
         library = folder / "board.so"
-        flags = ("-std=c99", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC")
+        flags: tuple[str, ...] = ("-std=c99", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC")
         flags += () if old else ("-Werror", "-pedantic")
         sources = (folder / "protocol.c", ROOT / "tests" / "data" / "serial_board.c")
         command = ["gcc", *flags, f"-I{folder}", "-o", library, *sources]
