@@ -14,6 +14,7 @@ from atoll.version import __version__ as __version__
 if TYPE_CHECKING:
     from atoll.api.accuracy import Accuracy
     from atoll.api.bench import BenchRun, BenchTestResult, run_bench
+    from atoll.api.board_runs import run_on_board
     from atoll.api.boards import BoardPackage, write_bsp
     from atoll.api.builds import Build, build
     from atoll.api.chips import Soc, SocCheck, SocTables, load_soc
@@ -189,6 +190,7 @@ else:
             "run": "atoll.api.simulation",
             "run_bench": "atoll.api.bench",
             "run_image": "atoll.api.image_runs",
+            "run_on_board": "atoll.api.board_runs",
             "run_passes": "atoll.api.passes",
             "schema": "atoll.api.written",
             "simulate": "atoll.api.simulation",
@@ -305,6 +307,7 @@ __all__ = [
     "run",
     "run_bench",
     "run_image",
+    "run_on_board",
     "run_passes",
     "schema",
     "simulate",

@@ -52,6 +52,28 @@ class TraceEvent(IntEnum):
     RUN_END = 5
 
 
+SERIAL_VERSION = 1
+SERIAL_DATA = 64
+"""The most bytes of data in a message of the serial protocol (docs/board.md)."""
+SERIAL_REPLY = 0x80
+"""In the type of a message: it answers a request of this type."""
+
+
+class SerialMessage(IntEnum):
+    """Types of messages of the serial protocol; a board sends TEXT and REPEAT unasked."""
+
+    HELLO = 1
+    NAME = 2
+    RESET = 3
+    WRITE = 4
+    RUN = 5
+    READ = 6
+    TIMES = 7
+    STACKS = 8
+    TEXT = 0x40
+    REPEAT = 0x41
+
+
 class Status(IntEnum):
     """What every call of the runtime, of drivers and of models returns.
 

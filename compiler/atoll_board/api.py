@@ -11,9 +11,10 @@ from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 from atoll_board.package import Board, package_files, require_emitters
+from atoll_board.uart import parse_uart
 from atoll_board.writer import Written, require_same, write_package
 
-__all__ = ["require_emitters", "write_board"]
+__all__ = ["parse_uart", "require_emitters", "write_board"]
 
 
 def write_board(
@@ -24,11 +25,13 @@ def write_board(
     *,
     only: Sequence[str],
     selftest: bool,
+    serial: str | None,
     check: bool,
 ) -> BoardPackage:
     """Write a package, or `check` that one is the chip's."""
+    uart = None if serial is None else parse_uart(serial)
     current()("writing the package")
-    files = package_files(Board.of(soc, compiled, samples, selftest=selftest), only)
+    files = package_files(Board.of(soc, compiled, samples, selftest=selftest, uart=uart), only)
     if check:
         require_same(files, folder)
         done = Written(same=tuple(sorted(path for each in files.values() for path in each)))

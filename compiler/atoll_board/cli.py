@@ -23,7 +23,7 @@ from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import show_work
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import json_text
-from atoll_board.api import require_emitters, write_board
+from atoll_board.api import parse_uart, require_emitters, write_board
 
 OnlyOption = Annotated[
     str,
@@ -49,6 +49,14 @@ def bsp_command(
     selftest: Annotated[
         bool, typer.Option("--selftest", help="Add a self-test of the chip: images and sources.")
     ] = False,
+    serial: Annotated[
+        str | None,
+        typer.Option(
+            "--serial",
+            metavar="UART@ADDRESS",
+            help="Add an image that serves `atoll run-image --serial`: over ns16550 or cmsdk.",
+        ),
+    ] = None,
     machine: JsonOption = False,
 ) -> None:
     """Write a board support package for a firmware team.
@@ -61,6 +69,8 @@ def bsp_command(
     chip = atoll.load_soc(soc, overrides=overrides or ())
     asked = tuple(filter(None, only.split(",")))
     require_emitters(asked)
+    if serial is not None:
+        parse_uart(serial)
     with show_work("making the package") as progress:
         made: tuple[atoll.CompiledNetwork, ...] = ()
         if models:
@@ -77,6 +87,7 @@ def bsp_command(
             output,
             only=asked,
             selftest=selftest,
+            serial=serial,
             check=check,
         )
     if machine:

@@ -19,6 +19,7 @@ from atoll_board.freertos.ports import why_not
 from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import render
 from atoll_board.selftest import SCRIPT, selftest_sources
+from atoll_board.serial import serial_sources
 from atoll_board.sources import library_sources, objects, user_sources
 
 _LLD = ("clang", "zig")
@@ -53,6 +54,14 @@ class _SelfTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Serial:
+    """What the host's image that serves the serial protocol is made of."""
+
+    elf: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Image:
     """What an image is made of, for the template."""
 
@@ -62,6 +71,7 @@ class _Image:
     sources: tuple[str, ...]
     objects: tuple[str, ...]
     selftest: "_SelfTest | None"
+    serial: "_Serial | None"
     tools: tuple[_Tool, ...]
 
 
@@ -129,6 +139,7 @@ def _images(board: Board) -> Iterator[_Image]:
             sources=library_sources(board, core),
             objects=tuple(objects(board, core)),
             selftest=_self_test(board, core, elf) if board.selftest else None,
+            serial=_serial(board, elf) if board.uart and core.name == board.soc.host else None,
             tools=tuple(_tools(core)),
         )
 
@@ -142,6 +153,10 @@ def _self_test(board: Board, core: Cpu, elf: str) -> _SelfTest:
         host=host,
         cached=core.cache is not None,
     )
+
+
+def _serial(board: Board, elf: str) -> _Serial:
+    return _Serial(elf=elf.replace(".elf", ".serial.elf"), sources=serial_sources(board))
 
 
 def _tools(core: Cpu) -> Iterator[_Tool]:

@@ -21,6 +21,7 @@ from atoll.records import dataclass
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.examples import Example, example_of
 from atoll_board.paths import is_path, refuse_path_clashes
+from atoll_board.uart import Uart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class Board:
         networks: likewise, before they were machine code of the chip.
         examples: a run of each.
         selftest: the package has a self-test beside the application.
+        uart: over which an image beside the application serves a host; None makes no such image.
     """
 
     soc: ResolvedSoc
@@ -68,6 +70,7 @@ class Board:
     networks: tuple[Compiled, ...] = ()
     examples: tuple[Example, ...] = ()
     selftest: bool = False
+    uart: Uart | None = None
 
     @property
     def models(self) -> tuple[ModelInterface, ...]:
@@ -82,6 +85,7 @@ class Board:
         samples: Sequence[Sequence[Sample]],
         *,
         selftest: bool = False,
+        uart: Uart | None = None,
     ) -> "Board":
         """Return the board of networks, each with its samples; the first is the example."""
         runs = zip(compiled, samples, strict=True)
@@ -91,6 +95,7 @@ class Board:
             networks=tuple(compiled),
             examples=tuple(example_of(network, given) for network, given in runs),
             selftest=selftest,
+            uart=uart,
         )
 
     @property
@@ -125,6 +130,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "cmake": "atoll_board.cmake:cmake_files",
         "protection": "atoll_board.protection_headers:protection_files",
         "selftest": "atoll_board.selftest:selftest_files",
+        "serial": "atoll_board.serial:serial_files",
         "svd": "atoll_board.svd:svd_files",
         "systemrdl": "atoll_board.systemrdl:systemrdl_files",
         "ipxact": "atoll_board.ipxact:ipxact_files",

@@ -16,6 +16,7 @@ from atoll.bsp.firmware import Part
 from atoll.resolve import load_soc
 from atoll_board.ethos_u import ethos_u_files
 from atoll_board.package import EMITTERS, Board, package_files
+from atoll_board.uart import Uart
 
 GOLDEN = Path(__file__).parent / "board" / "files"
 CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -31,12 +32,13 @@ SUMS = re.compile(r"\b([0-9a-f]{16}|[0-9a-f]{40}|[0-9a-f]{64})\b")
 
 
 def board_of(chip: str) -> Board:
-    """Return a chip with a small network and a self-test; nothing is compiled."""
+    """Return a chip with a small network, a self-test and a UART; nothing is compiled."""
     name, overrides = CHIPS[chip]
     soc = load_soc(name, overrides)
     codes = {core.name: b"object" for core in image_cores(soc)}
     part = Part(interface=model_for(soc), codes=lambda: codes)
-    return Board(soc=soc, parts=(part,), selftest=True)
+    uart = Uart(kind="ns16550", address=0x1000_0000)
+    return Board(soc=soc, parts=(part,), selftest=True, uart=uart)
 
 
 @cache

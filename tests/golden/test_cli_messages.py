@@ -98,6 +98,14 @@ CASES: dict[str, list[str]] = {
     "stack_only_of_a_core": ["check-image", "--stack-only", "it.elf", "--core", "x", "--set", "y"],
     "new_accelerator_of_cores": ["new", "accelerator", "mine", "--core", "ibex"],
     "image_of_unknown_networks": ["run-image", "idea.yaml", "digits.tflite", "--cpu", "iss"],
+    "serial_without_networks": ["run-image", "lagoon", "it.elf", "--serial", "port"],
+    "serial_on_simulated_cores": [
+        *("run-image", "lagoon", "it.elf", "--serial", "port", "--cpu", "iss"),
+    ],
+    "serial_rate_alone": ["run-image", "lagoon", "it.elf", "--baud", "9600"],
+    "serial_uart_unknown": ["bsp", "lagoon", "--serial", "pl011@0x4003_4000", "-o", "out"],
+    "serial_uart_form": ["bsp", "lagoon", "--serial", "/dev/ttyUSB0", "-o", "out"],
+    "serial_uart_beyond": ["bsp", "lagoon", "--serial", "cmsdk@0x1_0000_0000", "-o", "out"],
     "new_of_no_core": ["new", "other", "--core", "cortex_m34"],
     "on_device_names": [
         *(*RUN, "--on-device", "conf_*=npu", "--on-device", "add_3..conv_2d_0=npu"),

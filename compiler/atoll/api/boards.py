@@ -63,6 +63,7 @@ def write_bsp(
     samples: Samples = None,
     only: Sequence[str] = (),
     selftest: bool = False,
+    serial: str | None = None,
     check: bool = False,
 ) -> BoardPackage:
     """Write a board support package: generated files, and those that are the user's from then on.
@@ -74,11 +75,13 @@ def write_bsp(
         samples: of them, as in `run`; the first one is the example's.
         only: names of the emitters that run; none for all.
         selftest: add a self-test of the chip.
+        serial: the UART, such as ``"ns16550@0x10000000"``, over which an image beside the
+            application serves `run_on_board`; None adds none.
         check: write nothing, and refuse a folder whose files are not the chip's.
 
     Raises:
         UsageError: E090, the package `atoll_board` is missing; E094, there is no such emitter;
-            E092, the folder cannot be written.
+            E270, there is no such UART; E092, the folder cannot be written.
         AtollError: the files are not the chip's; a tool is missing or failed.
     """
     write = function_of("atoll_board.api:write_board", "write_bsp")
@@ -90,6 +93,7 @@ def write_bsp(
         Path(folder),
         only=only,
         selftest=selftest,
+        serial=serial,
         check=check,
     )
     return found

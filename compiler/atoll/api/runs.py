@@ -20,6 +20,7 @@ from atoll.report.text import render
 _CYCLES = {
     "rtl": "measured in RTL",
     "iss": "counted: what descriptions say that an instruction takes, not the core's time",
+    "board": "measured on the board, by its own counter; between runs nothing is counted",
     "qemu": "counted: one cycle an instruction, not the core's time",
 }
 """What the cycles of a run rest on, by who plays the cores."""

@@ -397,13 +397,14 @@ SELFTEST = object_of(
     ),
 )
 
-RUN_IMAGE = object_of(
+_SIMULATED_IMAGE = object_of(
     **dict.fromkeys(("soc", "cpu", "stop", "text"), TEXT),
     status=maybe(NUMBER),
     cycles=COUNT,
     seconds=NUMBER,
     not_modelled=each(TEXT),
 )
+RUN_IMAGE: Shape = {"anyOf": [_SIMULATED_IMAGE, RUN]}
 
 OPT: Shape = {
     "anyOf": [
@@ -499,7 +500,10 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         "what a run proved and measured, a list for several networks; the tests of a bench",
         SIMULATE,
     ),
-    "run-image": ("what images printed, and how they ended", RUN_IMAGE),
+    "run-image": (
+        "what images printed, and how they ended; with --serial, what networks did on a board",
+        RUN_IMAGE,
+    ),
     "prove": ("who reaches what, and whether that is proven", PROOF),
     "export-rtl": ("the RTL of a chip that was written for other tools", EXPORT_RTL),
     "validate": (

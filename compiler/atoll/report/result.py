@@ -285,8 +285,8 @@ class RunReport:
     """The result of `atoll run` and `atoll simulate`.
 
     Attributes:
-        cpu: ``rtl`` or ``native``.
-        accelerator: ``rtl``, ``model`` or ``none``.
+        cpu: who played the cores, such as ``rtl``; ``board``: the chip itself.
+        accelerator: ``rtl``, ``model`` or ``none``, or ``board``.
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan.
         total_cycles: of the host, from reset to exit; 0 where no clock ran.

@@ -131,8 +131,9 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
         yield Sentence(f"note: {note}")
     if report.start_seed is not None and not report.passed:
         yield Sentence(f"what nobody resets began with random values of seed {report.start_seed}")
+    what = "outputs" if report.cpu == "board" else "layers"
     yield Sentence(
-        f"{report.model} on {report.soc}: {report.layers_equal} of {report.layers_compared} layers "
+        f"{report.model} on {report.soc}: {report.layers_equal} of {report.layers_compared} {what} "
         f"bit-exact over {report.samples} sample{'s' if report.samples != 1 else ''}, "
         "against Atoll's reference",
         style="green" if report.bit_exact else "red",
@@ -153,6 +154,8 @@ def _unjudged_text(report: RunReport) -> str:
     """Say why no access of a run could be held against the plan."""
     if report.cpu == "qemu":
         return "QEMU does not tell them; firewalls and shadow memory are no part of its machines"
+    if report.cpu == "board":
+        return "a board does not tell them"
     if report.cpu != "native":
         return "the simulation recorded none"
     if report.accelerator == "none":

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -54,6 +55,7 @@ from atoll_sim.trace.simulation import (
 )
 
 __all__ = [
+    "BOARD",
     "AcceleratorKind",
     "Backends",
     "CpuKind",
@@ -62,9 +64,14 @@ __all__ = [
     "Written",
     "check_kinds",
     "judge",
+    "judge_all",
     "run_image",
     "run_models",
 ]
+
+
+BOARD: Literal["board"] = "board"
+"""In the place of who plays the cores: nobody does, all of the chip is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +79,13 @@ class Setup:
     """How a run was made.
 
     Attributes:
+        cpu: who played the cores, or `BOARD`: nobody saw accesses, nor results but the outputs.
         stacks: bound of the linked image that ran, by core; empty if none did.
         start_seed: decides the values with which registers and memories of RTL begin.
         wall: seconds of the parts before the simulation.
     """
 
-    cpu: CpuKind
+    cpu: CpuKind | Literal["board"]
     backends: Backends
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
     start_seed: int = START_SEED
@@ -85,6 +93,8 @@ class Setup:
 
     def in_rtl(self, soc: ResolvedSoc) -> frozenset[str]:
         """Return the devices of which hardware ran, whose accesses are those of the chip."""
+        if self.cpu == BOARD:
+            return frozenset()
         others = self.backends.models(soc)
         if self.cpu is not CpuKind.RTL:
             others |= {cpu.name for cpu in soc.cpus}
@@ -166,7 +176,7 @@ def run_models(
         )
         result = session.run(work)
     setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall, start_seed=conditions.seed)
-    return _judge(models, samples, result, setup)
+    return judge_all(models, samples, result, setup)
 
 
 def run_image(
@@ -201,7 +211,7 @@ def run_image(
     cpu.check_chip(models[0].soc)
     result = session.run(work)
     setup = Setup(cpu=cpu, backends=backends, stacks=bounds, wall={})
-    return _judge(models, samples, result, setup)
+    return judge_all(models, samples, result, setup)
 
 
 def _backends(asked: AcceleratorKind | Backends | None, models: Sequence[Compiled]) -> Backends:
@@ -218,12 +228,13 @@ def _backends(asked: AcceleratorKind | Backends | None, models: Sequence[Compile
     return backends
 
 
-def _judge(
+def judge_all(
     models: Sequence[Compiled],
     samples: Sequence[Sequence[Sample]],
     result: SimResult,
     setup: Setup,
 ) -> tuple[Outcome, ...]:
+    """Hold what networks did in turn against reference, plans and stack bounds; see `judge`."""
     return tuple(
         judge(model, samples[number], turn_of(result, number, len(models)), setup)
         for number, model in enumerate(models)
@@ -235,16 +246,26 @@ def judge(
 ) -> Outcome:
     """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
-    layers = check_layers(compiled.graph, samples, result, compiled.soc, compiled.network)
+    on_board = setup.cpu == BOARD
+    layers = check_layers(
+        compiled.graph,
+        samples,
+        result,
+        compiled.soc,
+        compiled.network,
+        outputs_alone=on_board,
+    )
     stacks = stack_use(compiled.soc, result, setup.stacks)
-    samples_cycles = _by_sample(compiled, result, setup.in_rtl(compiled.soc))
+    samples_cycles = _by_sample(
+        compiled, result, setup.in_rtl(compiled.soc), accesses_seen=not on_board
+    )
     by_layer = samples_cycles.get(0, ())
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
         model_sha256=compiled.source.sha256,
         cpu=setup.cpu,
-        accelerator=str(setup.backends),
+        accelerator=BOARD if on_board else str(setup.backends),
         samples=len(samples),
         layers_compared=layers.compared,
         layers_equal=layers.compared - len(layers.mismatches),
@@ -289,7 +310,7 @@ def _working_devices(compiled: Compiled) -> frozenset[str]:
 
 
 def _by_sample(
-    compiled: Compiled, result: SimResult, in_rtl: frozenset[str]
+    compiled: Compiled, result: SimResult, in_rtl: frozenset[str], *, accesses_seen: bool
 ) -> Mapping[int, tuple[LayerCycles, ...]]:
     """Return when each operator of each sample ran, in the order in which they began."""
     samples: dict[int, dict[int, list[Phase]]] = defaultdict(lambda: defaultdict(list))
@@ -299,7 +320,7 @@ def _by_sample(
                 samples[phase.sample][number].append(phase)
     estimates = expected_cycles(compiled) if samples else {}
     return {
-        sample: tuple(_layers(compiled, operators, estimates, in_rtl))
+        sample: tuple(_layers(compiled, operators, estimates, in_rtl, accesses_seen=accesses_seen))
         for sample, operators in samples.items()
     }
 
@@ -309,6 +330,8 @@ def _layers(
     operators: Mapping[int, Sequence[Phase]],
     estimates: Mapping[str, Spent],
     in_rtl: frozenset[str],
+    *,
+    accesses_seen: bool,
 ) -> Iterator[LayerCycles]:
     for number, during in operators.items():
         op = compiled.graph.operators[number]
@@ -316,7 +339,7 @@ def _layers(
         device = compiled.soc.device(op.device)
         hosts = device.name == compiled.soc.host or (isinstance(device, Engine) and device.spec.fed)
         own = frozenset((*op.devices, compiled.soc.host) if hosts else op.devices)
-        done = end if hosts else min(end, last_access(op.device, during) + 1)
+        done = end if hosts or not accesses_seen else min(end, last_access(op.device, during) + 1)
         yield LayerCycles(
             operator=op.name,
             kind=op.kind,
@@ -331,7 +354,9 @@ def _layers(
             host_clock=compiled.soc.host_cpu.clock,
             helpers={
                 core: max(0, min(end, last_access(core, during) + 1) - begin) for core in op.helpers
-            },
+            }
+            if accesses_seen
+            else {},
             moved=_bytes_by_memory(compiled, during, number, own) if own <= in_rtl else None,
         )
 

@@ -91,3 +91,29 @@ if(DEFINED ATOLL_cpu_COMPILE)
     -T "${ATOLL_BSP}/selftest/selftest.ld")
   target_link_libraries(cpu.selftest PRIVATE ${ATOLL_cpu_LIBRARIES})
 endif()
+
+# The image that serves `atoll run-image --serial`; its start-up code paints the stacks.
+set(ATOLL_SERIAL_BOARD "${ATOLL_BSP}/app/serial.c" "${ATOLL_BSP}/app/guard.c" CACHE STRING
+  "Sources of the board for the serial protocol")
+if(DEFINED ATOLL_cpu_COMPILE)
+  add_executable(cpu.serial ${ATOLL_SERIAL_BOARD}
+    "${ATOLL_BSP}/src/atoll_devices.c"
+    "${ATOLL_BSP}/src/command_list.c"
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/picorv32.S"
+    "${ATOLL_BSP}/src/startup.S"
+    "${ATOLL_BSP}/src/status.c"
+    "${ATOLL_BSP}/src/workspace.c"
+    "${ATOLL_BSP}/serial/main.c"
+    "${ATOLL_BSP}/serial/protocol.c"
+    "${ATOLL_BSP}/serial/networks.c"
+    ${ATOLL_cpu_OBJECTS})
+  set_target_properties(cpu.serial PROPERTIES OUTPUT_NAME firmware.serial.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_cpu_SCRIPT}")
+  set_source_files_properties(${ATOLL_cpu_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(cpu.serial PRIVATE "${ATOLL_BSP}/include")
+  target_compile_options(cpu.serial PRIVATE ${ATOLL_cpu_COMPILE})
+  target_link_options(cpu.serial PRIVATE ${ATOLL_cpu_LINK}
+    -T "${ATOLL_cpu_SCRIPT}")
+  target_link_libraries(cpu.serial PRIVATE ${ATOLL_cpu_LIBRARIES})
+endif()

@@ -89,3 +89,28 @@ if(DEFINED ATOLL_core0_COMPILE)
     -T "${ATOLL_BSP}/selftest/selftest.ld")
   target_link_libraries(core0.selftest PRIVATE ${ATOLL_core0_LIBRARIES})
 endif()
+
+# The image that serves `atoll run-image --serial`; its start-up code paints the stacks.
+set(ATOLL_SERIAL_BOARD "${ATOLL_BSP}/app/serial.c" "${ATOLL_BSP}/app/guard.c" CACHE STRING
+  "Sources of the board for the serial protocol")
+if(DEFINED ATOLL_core0_COMPILE)
+  add_executable(core0.serial ${ATOLL_SERIAL_BOARD}
+    "${ATOLL_BSP}/src/atoll_devices.c"
+    "${ATOLL_BSP}/src/cortex_m0plus.S"
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/startup.S"
+    "${ATOLL_BSP}/src/status.c"
+    "${ATOLL_BSP}/src/workspace.c"
+    "${ATOLL_BSP}/serial/main.c"
+    "${ATOLL_BSP}/serial/protocol.c"
+    "${ATOLL_BSP}/serial/networks.c"
+    ${ATOLL_core0_OBJECTS})
+  set_target_properties(core0.serial PROPERTIES OUTPUT_NAME firmware.serial.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_core0_SCRIPT}")
+  set_source_files_properties(${ATOLL_core0_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(core0.serial PRIVATE "${ATOLL_BSP}/include")
+  target_compile_options(core0.serial PRIVATE ${ATOLL_core0_COMPILE})
+  target_link_options(core0.serial PRIVATE ${ATOLL_core0_LINK}
+    -T "${ATOLL_core0_SCRIPT}")
+  target_link_libraries(core0.serial PRIVATE ${ATOLL_core0_LIBRARIES})
+endif()
