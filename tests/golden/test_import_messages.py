@@ -22,6 +22,7 @@ CASES: dict[str, list[str]] = {
     "which_device": ["import", "gull.pdsc", *TO],
     "no_such_device": ["import", "gull.pdsc", "--device", "GULL7", *TO],
     "exists": ["import", "gull.svd", "-o", "mine.yaml"],
+    "pool_rights": ["import", "tern2.mpool", *TO],
     "into_missing_folder": ["import", "gull.svd", "-o", "absent/chip.yaml"],
 }
 
@@ -35,6 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     words = FILES["skua.xml"].replace("4096</ipxact:range>", "4 * ROWS</ipxact:range>", 1)
     (tmp_path / "skua2.xml").write_text(words)
     (tmp_path / "cut.svd").write_text(FILES["gull.svd"][:400])
+    (tmp_path / "tern2.mpool").write_text(FILES["tern.mpool"].replace("ACC_READ", "ACC_RED", 1))
     return tmp_path
 
 

@@ -28,7 +28,16 @@ from atoll.resolve.entities import (
     ThreadLimits,
     once_per_engine,
 )
-from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
+from atoll.resolve.places import (
+    Access,
+    Alias,
+    Memory,
+    MemoryPools,
+    Placed,
+    Pool,
+    Region,
+    RegionKind,
+)
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 from atoll.utils.remember import Alike
@@ -47,6 +56,7 @@ __all__ = [
     "Engine",
     "Master",
     "Memory",
+    "MemoryPools",
     "Npu",
     "OperatorSupport",
     "Placed",
@@ -92,6 +102,7 @@ class ResolvedSoc:
         layers: where each resolved value came from, by dotted key.
         interface: of every model that is compiled for the chip.
         qemu_machine: the machine of QEMU that it is; "" if it is none.
+        mpool: the memory-pool file of ST Edge AI that goes with it.
         aliases: other addresses of bytes of the memories, by origin.
         told: what the chip was resolved from; None if that is not at hand.
     """
@@ -106,6 +117,7 @@ class ResolvedSoc:
     layers: Mapping[str, str]
     interface: CInterface = CInterface()
     qemu_machine: str = ""
+    mpool: MemoryPools | None = None
     aliases: tuple[Alias, ...] = ()
     told: Description | OtherSpeeds | None = field(default=None, compare=False, repr=False)
 

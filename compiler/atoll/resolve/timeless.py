@@ -26,6 +26,7 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
         memories=tuple(map(_memory, soc.memories)),
         pools=tuple(map(_pool, soc.pools)),
         layers={},
+        mpool=None,
         told=None,
     )
     return _first_equal(made)
