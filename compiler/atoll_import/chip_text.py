@@ -159,12 +159,17 @@ def _host(facts: Facts, names: _Names) -> Iterator[str]:
             return
 
 
+def _master_named(device: str, facts: Facts, names: _Names) -> str:
+    """Return what the description calls a master, nothing if it has none of this name."""
+    found = zip(facts.masters, names.masters, strict=True)
+    return next((name for master, name in found if master.name == device), "")
+
+
 def _mpool(facts: Facts, names: _Names, folder: Path) -> Iterator[str]:
     if facts.mpool is None:
         return
     path, device = facts.mpool
-    found = zip((each.name for each in facts.masters), names.masters, strict=True)
-    name = next((name for given, name in found if given == device), UNDECIDED)
+    name = _master_named(device, facts, names) or UNDECIDED
     shown = Path(os.path.relpath(path, folder)).as_posix()
     shown = shown if shown.startswith(("/", "../")) else f"./{shown}"
     file = shown if _PLAIN_PATH.fullmatch(shown) else UNDECIDED
@@ -224,7 +229,7 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         how = memory.why if memory.writable is not None and not memory.perhaps else ""
         notes = [*filter(None, (places, why, how))]
         origin = UNDECIDED if places else _address(memory.origin)
-        width = f", width: {memory.width}" if memory.width else ""
+        width = f", width: {memory.width}" if memory.width not in (None, _WIDTH) else ""
         entries = f"origin: {origin}, size: {size}, kind: {kind}{width}"
         seen = [
             f"{devices[core]}: {_address(at) or UNDECIDED}"
@@ -295,8 +300,7 @@ def _window(
     roles = {True: "constants", False: "workspace", None: UNDECIDED}
     open_role = "both, or workspace: the file prefers it for constants"
     yield _line("    role", roles[window.constants], open_role if window.constants is None else "")
-    devices = dict(zip((each.name for each in facts.masters), names.masters, strict=True))
-    own = {devices.get(window.device, ""): "rw" if window.writable else "ro"}
+    own = {_master_named(window.device, facts, names): "rw" if window.writable else "ro"}
     cores = {
         device: _access(memory, core.name)
         for core, device in zip(facts.cores, names.cores, strict=True)

@@ -31,7 +31,7 @@ class Mpool(Importer):
             masters=(Master(name=_NPU, what="the NPU", clocks=True, source=first),),
             windows=tuple(_window(given, each, places[_order(each)]) for each in used),
             mpool=(given.path, _NPU),
-            left_out=tuple(_left_out(given, file.windows, file.document["memory"])),
+            left_out=tuple(_omissions(given, file.windows, file.document["memory"])),
         )
 
 
@@ -72,7 +72,7 @@ def _is_for_constants(window: Window) -> bool | None:
     return None if window.constants else False
 
 
-def _left_out(
+def _omissions(
     given: Given, windows: Sequence[Window], memory: Mapping[str, object]
 ) -> Iterator[LeftOut]:
     for each in windows:

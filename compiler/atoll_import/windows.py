@@ -8,7 +8,8 @@ from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll_import.facts import Facts, LeftOut, Memory, PoolWindow
 
 _ALIGNMENT = 16
-_WIDTHS = (8, 16)
+_WIDTHS = (4, 8, 16)
+"""What a memory of a description can move in a cycle, in bytes."""
 
 
 def with_windows(facts: Facts) -> Facts:
@@ -25,12 +26,16 @@ def with_windows(facts: Facts) -> Facts:
             what = f"pool {window.name} at {window.origin:#x}"
             left_out.append(LeftOut(what, why, window.source))
             continue
+        if window.width > _WIDTHS[-1]:
+            why = f"a memory moves at most {_WIDTHS[-1]} B in a cycle"
+            left_out.append(LeftOut(f"{window.width} B in a cycle", why, window.source))
+            window = replace(window, width=_WIDTHS[-1])
         windows.append(window)
         place = next((at for at, each in enumerate(memories) if holds(each, window)), None)
         if place is None:
             memories.append(_memory_of(window))
-        elif window.width in _WIDTHS:
-            width = max(memories[place].width or 0, window.width)
+        else:
+            width = max(memories[place].width or _WIDTHS[0], _memory_width(window))
             memories[place] = replace(memories[place], width=width)
     return replace(
         facts,
@@ -80,6 +85,10 @@ def _memory_of(window: PoolWindow) -> Memory:
         size=window.size,
         writable=window.writable,
         why="as its pool",
-        width=window.width if window.width in _WIDTHS else None,
+        width=_memory_width(window),
         source=window.source,
     )
+
+
+def _memory_width(window: PoolWindow) -> int:
+    return next(width for width in _WIDTHS if width >= window.width)

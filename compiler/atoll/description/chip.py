@@ -18,6 +18,7 @@ from atoll.description.fields import (
     ChipName,
     Delay,
     Described,
+    FilePath,
     Frequency,
     Latency,
     MachineName,
@@ -30,7 +31,6 @@ from atoll.description.fields import (
     Views,
     Width,
 )
-from atoll.description.vocabulary import FilePath
 
 CONSOLE = 0xF000_0000
 

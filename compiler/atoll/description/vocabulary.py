@@ -44,4 +44,3 @@ EngineName = Annotated[
     str, Field(max_length=256), WithJsonSchema({"anyOf": [{"enum": list(ENGINES)}, _PATH]})
 ]
 FunctionUnitPath = Annotated[str, Field(max_length=256), WithJsonSchema(_PATH)]
-FilePath = Annotated[str, Field(min_length=1, max_length=256)]

@@ -113,7 +113,7 @@ def parse_pool_file(text: str, path: Path) -> PoolFile:
     if len(text) > _MOST_CHARACTERS:
         _refuse(path, 0, f"the file is longer than {_MOST_CHARACTERS:,} characters")
     try:
-        document = json.loads(text, parse_constant=_no_number)
+        document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except json.JSONDecodeError as fault:
         _refuse(path, fault.lineno, f"not valid JSON: {fault.msg}")
     except (ValueError, RecursionError):
@@ -168,12 +168,15 @@ def pool_file_text(file: PoolFile, windows: Sequence[Window]) -> str:
     entries = document["memory"]["mempools"]
     named = {plain_name(each.name): each for each in windows}
     kept = [
-        _updated(entry, named.pop(key)) if (key := plain_name(known.name)) in named else entry
+        _with_window(entry, named.pop(key)) if (key := plain_name(known.name)) in named else entry
         for entry, known in zip(entries, file.windows, strict=True)
         if plain_name(known.name) in named or not known.is_used
     ]
     nearest = [(known, entry) for known, entry in zip(file.windows, entries, strict=True)]
-    document["memory"]["mempools"] = [*kept, *(_added(nearest, each) for each in named.values())]
+    document["memory"]["mempools"] = [
+        *kept,
+        *(_new_entry(nearest, each) for each in named.values()),
+    ]
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -246,16 +249,14 @@ def _bytes(amount: object) -> int | None:
 def _ratio(value: object) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if not math.isfinite(value) or not Fraction(1, 1000) <= value <= 1000:
-        return None
-    return Fraction(str(value))
+    return Fraction(str(value)) if Fraction(1, 1000) <= value <= 1000 else None
 
 
 def _rank(word: object) -> int:
     return RANKS.index(word) if word in RANKS else 1
 
 
-def _updated(entry: Mapping[str, Any], window: Window) -> dict[str, Any]:
+def _with_window(entry: Mapping[str, Any], window: Window) -> dict[str, Any]:
     """Return an entry of a file with what a window says, and the rest as it is."""
     old = entry["prop"]
     new: dict[str, Any] = {"rights": "ACC_WRITE" if window.writable else "ACC_READ"}
@@ -277,7 +278,7 @@ def _amount(amount: int, magnitude: str) -> dict[str, str]:
     return {"value": hex(amount), "magnitude": "BYTES"}
 
 
-def _added(known: Sequence[tuple[Window, Mapping[str, Any]]], window: Window) -> dict[str, Any]:
+def _new_entry(known: Sequence[tuple[Window, Mapping[str, Any]]], window: Window) -> dict[str, Any]:
     """Return an entry for a window that the file lacks."""
 
     def distance(pair: tuple[Window, Mapping[str, Any]]) -> tuple[bool, bool, Fraction]:
@@ -295,7 +296,12 @@ def _added(known: Sequence[tuple[Window, Mapping[str, Any]]], window: Window) ->
         "offset": _amount(window.origin, "BYTES"),
         "size": _amount(window.size, "KBYTES"),
     }
-    return _updated(entry, window)
+    return _with_window(entry, window)
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    return number if math.isfinite(number) else _no_number(word)
 
 
 def _no_number(word: str) -> NoReturn:
