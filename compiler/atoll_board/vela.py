@@ -17,6 +17,6 @@ def vela_files(board: Board) -> Mapping[str, Entry]:
         return {}
     path, target = f"vela/{board.soc.name}.ini", target_of(board.soc, npu)
     options = f"--system-config {NAME} --memory-mode {NAME}"
-    call = f"vela --accelerator-config {target.accelerator} --config {path} {options} MODEL"
+    call = f"vela --accelerator-config {target.accelerator} --config ./{path} {options} MODEL"
     text = f"; {opening_sentence(board)}\n; {call}\n\n{target.config}"
     return {path: generated_entry(text)}
