@@ -183,7 +183,7 @@ MPOOL = """{
       },
       {
         "fname": "SPI2", "name": "octoFlash", "fformat": "FORMAT_RAW",
-        "prop": {"rights": "ACC_READ", "throughput": "MID", "latency": "HIGH", "byteWidth": 1, "freqRatio": 6.00},
+        "prop": {"rights": "ACC_READ", "throughput": "MID", "latency": "HIGH", "byteWidth": 1, "freqRatio": 12.5},
         "offset": {"value": "1795", "magnitude": "MBYTES"},
         "size": {"value": "61", "magnitude": "MBYTES"}
       },
