@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import AtollError, Fault, UsageError
+from atoll.interchange.mpool import pool_file_of
 from atoll.plugins.loading import foreign_code
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import check_functions, identity_of
@@ -105,6 +106,7 @@ def _own_faults(soc: ResolvedSoc) -> Iterator[Fault]:
         yield from faults_of(partial(identity_of, engine))
         yield from faults_of(partial(check_functions, engine))
     yield from faults_of(partial(check_bsp, soc))
+    yield from faults_of(partial(pool_file_of, soc))
 
 
 def _ask(point: EntryPoint, soc: ResolvedSoc, *, deep: bool) -> Findings:

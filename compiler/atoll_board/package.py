@@ -146,6 +146,8 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "devicetree": "atoll_board.devicetree.host:devicetree_files",
         "system-devicetree": "atoll_board.devicetree.system:system_files",
         "ethos_u": "atoll_board.ethos_u:ethos_u_files",
+        "vela": "atoll_board.vela:vela_files",
+        "mpool": "atoll_board.mpool:mpool_files",
         "freertos": "atoll_board.freertos.files:freertos_files",
         "zephyr": "atoll_board.zephyr.files:zephyr_files",
     },

@@ -80,6 +80,7 @@ def things_of(soc: ResolvedSoc) -> tuple[Thing, ...]:
         "interface.map_inputs": _flag(soc.interface.map_inputs),
         "interface.map_outputs": _flag(soc.interface.map_outputs),
         "qemu.machine": Value(soc.qemu_machine or "none"),
+        "mpool.device": Value(soc.mpool.device if soc.mpool else "none"),
     }
     return (
         Thing("chip", "", "", chip),

@@ -9,24 +9,29 @@ from atoll.description.json_schemas import require_schema_beside, write_schema_b
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import write_text
 from atoll_import.imported import import_files
+from atoll_import.zephyr_boards import board_source
 
 _UNWRITTEN = Path("<text>")
 
 
 def begin(
-    files: Sequence[Path], output: Path | None, form: str, device: str, *, force: bool
+    files: Sequence[Path], output: Path | None, form: str, device: str, board: str, *, force: bool
 ) -> Import:
     """Return what `import_files` finds, written to `output` if there is one.
 
     Raises:
-        UsageError: E091, E092; as `import_files`.
+        UsageError: E090, no file and no board; E091, E092; as `import_files`.
     """
     if output and output.exists() and not force:
         remedy = "choose another name, or overwrite it with --force"
         raise UsageError("E091", f"{output} exists already", remedy=remedy)
     if output:
         require_schema_beside(output)
-    found = import_files(files, output or _UNWRITTEN, form, device)
+    if not files and not board:
+        remedy = "name a file of the chip's vendor, or a board of Zephyr's with --zephyr"
+        raise UsageError("E090", "no file to import is given", remedy=remedy)
+    boards = (board_source(board),) if board else ()
+    found = import_files((*boards, *files), output or _UNWRITTEN, form, device)
     if output:
         write_text(output, found.text)
         write_schema_beside(output)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,8 +15,9 @@ from atoll.isa.find import NAMES
 from atoll.records import dataclass
 from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
-from atoll_import.facts import Core, Facts, Master, Memory, Source
+from atoll_import.facts import Core, Facts, Master, Memory, PoolWindow, Source
 from atoll_import.vendor_values import any_core_of, extra_in, isas_of, kin_of, not_covered, own_set
+from atoll_import.windows import holds
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json
@@ -27,9 +30,12 @@ _PAIRS = "pairs of memories"
 _LONGEST_COMMENT = 100
 _OWN_CORE = "see docs/extending.md"
 _ALIGNMENT = 16
+_WIDTH = 4
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]{1,256}")
 _MOST_BYTES = 256 * 2**20
 _MOST_LINE = 1023
 _MOST_HERTZ = 10**11
+_EXAMPLE_CLOCK = 10**9
 _UNITS = (("MHz", 10**6), ("kHz", 10**3))
 _ENGINE_KEYS = {True: ("dma", "engine"), False: ("npu", "accelerator")}
 
@@ -42,6 +48,7 @@ class _Names:
     engines: Sequence[str]
     masters: Sequence[str]
     memories: Sequence[str]
+    windows: Sequence[str]
     memory: Mapping[str, str]
     """The first memory of each name of the facts."""
 
@@ -56,16 +63,18 @@ class _Names:
             tuple(islice(devices, len(facts.engines))),
             tuple(devices),
             memories,
+            _unique([each.name for each in facts.windows], "pool"),
             dict(reversed([*named])),
         )
 
 
-def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
+def chip_text(facts: Facts, files: Sequence[tuple[Path, str]], folder: Path) -> str:
     """Return a description of the chip that `facts` speak of.
 
     Args:
         facts: what the files say together.
         files: each file with the name of its format.
+        folder: where the text is going to be.
     """
     names = _Names.of(facts)
     told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
@@ -75,6 +84,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         "version: 1",
         *([_line("console", _address(facts.console))] if facts.console is not None else []),
         *_host(facts, names),
+        *_mpool(facts, names, folder),
         "",
         "devices:",
         *_cores(facts, names),
@@ -149,6 +159,24 @@ def _host(facts: Facts, names: _Names) -> Iterator[str]:
             return
 
 
+def _master_named(device: str, facts: Facts, names: _Names) -> str:
+    """Return what the description calls a master, nothing if it has none of this name."""
+    found = zip(facts.masters, names.masters, strict=True)
+    return next((name for master, name in found if master.name == device), "")
+
+
+def _mpool(facts: Facts, names: _Names, folder: Path) -> Iterator[str]:
+    if facts.mpool is None:
+        return
+    path, device = facts.mpool
+    name = _master_named(device, facts, names) or UNDECIDED
+    shown = Path(os.path.relpath(path, folder)).as_posix()
+    shown = shown if shown.startswith(("/", "../")) else f"./{shown}"
+    file = shown if _PLAIN_PATH.fullmatch(shown) else UNDECIDED
+    comment = "" if file == shown else "the path of the file of ST Edge AI, without odd characters"
+    yield _line("mpool", f"{{device: {name}, file: {file}}}", comment)
+
+
 def _engines(facts: Facts, names: _Names) -> Iterator[str]:
     for engine, name in zip(facts.engines, names.engines, strict=True):
         kind, key = _ENGINE_KEYS[engine.moves]
@@ -170,7 +198,11 @@ def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
         yield "  # A master is no engine of networks: say what it reaches, or delete it."
     for master, name in zip(masters, names, strict=True):
         yield from _place(master.source, "  ", master.what)
-        yield f"  {name}: {{kind: master}}"
+        if master.clocks:
+            example = f"for example {_hertz(_EXAMPLE_CLOCK)}"
+            yield _line(f"  {name}", f"{{kind: master, clock: {UNDECIDED}}}", example)
+        else:
+            yield f"  {name}: {{kind: master}}"
 
 
 def _memories(facts: Facts, names: _Names) -> Iterator[str]:
@@ -197,7 +229,8 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         how = memory.why if memory.writable is not None and not memory.perhaps else ""
         notes = [*filter(None, (places, why, how))]
         origin = UNDECIDED if places else _address(memory.origin)
-        entries = f"origin: {origin}, size: {size}, kind: {kind}"
+        width = f", width: {memory.width}" if memory.width not in (None, _WIDTH) else ""
+        entries = f"origin: {origin}, size: {size}, kind: {kind}{width}"
         seen = [
             f"{devices[core]}: {_address(at) or UNDECIDED}"
             for core, at in memory.views
@@ -231,8 +264,13 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
         yield _line("pools", None, "one in each memory for which you write 'alias_of: none'")
         return
     yield "pools:"
+    pairs = [*zip(facts.windows, names.windows, strict=True)]
+    taken = {*names.windows}
     for memory, name in zip(facts.memories, names.memories, strict=True):
-        if memory.alias:
+        inside = [pair for pair in pairs if holds(memory, pair[0])]
+        for window, pool in inside:
+            yield from _window(facts, names, (memory, name), window, pool)
+        if memory.alias or inside:
             continue  # its bytes are in another pool, or may be
         role = "constants" if memory.writable is False else UNDECIDED
         reach = [
@@ -240,10 +278,44 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
             for core, device in zip(facts.cores, names.cores, strict=True)
         ]
         reach += [f"{device}: {UNDECIDED}" for device in (*names.engines, *names.masters)]
-        yield f"  {name}:"
+        pool = identifier(name, taken, "pool")
+        taken.add(pool)
+        yield f"  {pool}:"
         yield f"    memory: {name}"
         yield f"    role: {role}"
         yield f"    reach: {{{', '.join(reach)}}}"
+
+
+def _window(
+    facts: Facts, names: _Names, described: tuple[Memory, str], window: PoolWindow, pool: str
+) -> Iterator[str]:
+    """Yield the pool of a window in a memory, which has this name in the description."""
+    memory, name = described
+    yield from _place(window.source, "  ")
+    yield f"  {pool}:"
+    yield f"    memory: {name}"
+    if (memory.origin, memory.size) != (window.origin, window.size):
+        yield f"    offset: {window.origin - memory.origin:#x}"
+        yield f"    size: {format_size(window.size)}"
+    roles = {True: "constants", False: "workspace", None: UNDECIDED}
+    open_role = "both, or workspace: the file prefers it for constants"
+    yield _line("    role", roles[window.constants], open_role if window.constants is None else "")
+    own = {_master_named(window.device, facts, names): "rw" if window.writable else "ro"}
+    cores = {
+        device: _access(memory, core.name)
+        for core, device in zip(facts.cores, names.cores, strict=True)
+    }
+    others = dict.fromkeys((*names.engines, *names.masters), UNDECIDED)
+    reach = ", ".join(f"{each}: {may}" for each, may in (cores | others | own).items() if each)
+    yield f"    reach: {{{reach}}}"
+    if window.preference:
+        yield _line("    preference", str(window.preference), window.why)
+    if window.width != (memory.width or _WIDTH):
+        yield f"    read_bandwidth: {window.width}"
+        yield f"    write_bandwidth: {window.width}"
+    clock = f"that of {window.device} divided by {float(window.ratio):g}"
+    example = f"for example {_hertz(round(_EXAMPLE_CLOCK / window.ratio))}"
+    yield _line("    clock", None, f"{clock}, {example} if that is {_hertz(_EXAMPLE_CLOCK)}")
 
 
 def _access(memory: Memory, core: str) -> str:

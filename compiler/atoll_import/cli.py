@@ -14,12 +14,13 @@ from atoll.diagnostics.shown import json_text
 
 
 def import_command(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files that describe one chip.")
-    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="CHIP.yaml", help="File to write.")
     ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Files that describe one chip."),
+    ] = None,
     form: Annotated[
         str,
         typer.Option(
@@ -30,6 +31,14 @@ def import_command(
         str,
         typer.Option(
             "--device", metavar="NAME", help="The device, of files that describe several."
+        ),
+    ] = "",
+    zephyr: Annotated[
+        str,
+        typer.Option(
+            "--zephyr",
+            metavar="BOARD",
+            help="A board of the Zephyr tree that ZEPHYR_BASE names; FILE may be left out.",
         ),
     ] = "",
     force: Annotated[
@@ -45,7 +54,9 @@ def import_command(
     Example: atoll import vendor.pdsc chip.svd --device NAME -o chip.yaml
     """
     with show_work("reading the vendor's files"):
-        found = atoll.import_files(files, output, format=form, device=device, force=force)
+        found = atoll.import_files(
+            files or (), output, format=form, device=device, zephyr=zephyr, force=force
+        )
     if machine:
         print(json_text(found.to_json()), end="")
     else:

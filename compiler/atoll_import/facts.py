@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from fractions import Fraction
 from pathlib import Path
 
 from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
@@ -79,6 +80,7 @@ class Memory:
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
         cores: names of the cores of which the file says that they reach it.
+        width: bytes in a cycle.
         source: where the file says so.
     """
 
@@ -93,7 +95,46 @@ class Memory:
     writable: bool | None
     why: str = ""
     cores: tuple[str, ...] = ()
+    width: int | None = None
     source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolWindow:
+    """Bytes of a memory that a file gives to one device as a pool.
+
+    Attributes:
+        name: of the pool.
+        memory: name of the memory, where no other file has one there.
+        origin: address of the first byte on the bus.
+        size: bytes.
+        device: name of the master.
+        writable: it stores to them.
+        constants: whether they are for constants; None if the file leaves it open.
+        width: bytes in a cycle.
+        ratio: cycles of the device in one of these.
+        preference: as of pools in a description.
+        why: what `preference` follows from.
+        source: where the file says so.
+    """
+
+    name: str
+    memory: str
+    origin: int
+    size: int
+    device: str
+    writable: bool
+    constants: bool | None
+    width: int
+    ratio: Fraction
+    preference: int
+    why: str
+    source: Source
+
+    @property
+    def end(self) -> int:
+        """Return the first address behind it."""
+        return self.origin + self.size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +161,13 @@ class Master:
     Attributes:
         name: as the file has it.
         what: what else the file says, such as its address.
+        clocks: the file counts in cycles of its clock, and does not say that.
         source: where the file says so.
     """
 
     name: str
     what: str
+    clocks: bool = False
     source: Source
 
 
@@ -160,6 +203,8 @@ class Facts:
         name: of the chip, as the file has it.
         console: address of Atoll's console, where an export of ours says it.
         host: name of the core that starts everything, likewise.
+        windows: pools that files name.
+        mpool: the memory-pool file of ST Edge AI, and the name of its device.
     """
 
     name: str = ""
@@ -171,6 +216,8 @@ class Facts:
     reserved: tuple[Reserved, ...] = ()
     console: int | None = None
     host: str = ""
+    windows: tuple[PoolWindow, ...] = ()
+    mpool: tuple[Path, str] | None = None
 
 
 MEMORY_WORDS: Mapping[str, bool] = {

@@ -13,6 +13,7 @@ from atoll_import.facts import Core, Facts, LeftOut
 from atoll_import.merge import merge
 from atoll_import.reader import read_file
 from atoll_import.reserved import without_reserved
+from atoll_import.windows import with_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,9 @@ def import_files(files: Sequence[Path], target: Path, form: str, device: str) ->
     """
     read = [read_file(path, form, device) for path in files]
     facts = _with_host(merge([facts for _, facts in read]))
-    facts = without_reserved(with_aliases(facts))
-    text = chip_text(facts, [(path, name) for path, (name, _) in zip(files, read, strict=True)])
+    facts = with_windows(without_reserved(with_aliases(facts)))
+    named = [(path, name) for path, (name, _) in zip(files, read, strict=True)]
+    text = chip_text(facts, named, target.parent)
     return Imported(text, questions_of(text, target), facts.left_out)
 
 

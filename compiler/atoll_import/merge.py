@@ -50,7 +50,8 @@ def merge(files: Sequence[Facts]) -> Facts:
         for master in facts.masters:
             same = (master.name.lower(), master.what.partition(",")[0])
             longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
-            masters[same] = replace(masters.get(same, master), what=longer.what)
+            clocks = master.clocks or longer.clocks
+            masters[same] = replace(masters.get(same, master), what=longer.what, clocks=clocks)
     memories = [*_apart(memories)]
     kept, too_many = _limit(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
@@ -59,6 +60,8 @@ def merge(files: Sequence[Facts]) -> Facts:
         left_out=_distinct((*left_out, *too_many)),
         reserved=tuple(each for facts in files for each in facts.reserved),
         host=next((facts.host for facts in files if facts.host), ""),
+        windows=tuple(each for facts in files for each in facts.windows),
+        mpool=next((facts.mpool for facts in files if facts.mpool), None),
         console=next((facts.console for facts in files if facts.console is not None), None),
     )
 

@@ -97,6 +97,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "litex": "atoll_import.litex:IMPORTER",
         "systemrdl": "atoll_import.systemrdl:IMPORTER",
         "repl": "atoll_import.repl:IMPORTER",
+        "mpool": "atoll_import.mpool:IMPORTER",
         "dtb": "atoll_import.devicetree:IMPORTER",
         "dts": "atoll_import.devicetree_source:IMPORTER",
     },

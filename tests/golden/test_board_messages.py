@@ -35,6 +35,10 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "other_folder": (lambda folder: (folder / MANIFEST).unlink(), WRITE),
     "onto_a_file": (nothing, [*WRITE[:3], "package/linker/lagoon.ld"]),
     "unknown_emitter": (nothing, [*WRITE[:5], "linkers"]),
+    "mpool_missing": (
+        nothing,
+        [*WRITE[:5], "mpool", "--set", "mpool={device: npu, file: ./absent.mpool}"],
+    ),
     "check_without_package": (lambda folder: (folder / MANIFEST).unlink(), [*WRITE, "--check"]),
     "check_missing": (
         lambda folder: (folder / "linker" / "lagoon.ld").unlink(),

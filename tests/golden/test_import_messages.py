@@ -22,6 +22,11 @@ CASES: dict[str, list[str]] = {
     "which_device": ["import", "gull.pdsc", *TO],
     "no_such_device": ["import", "gull.pdsc", "--device", "GULL7", *TO],
     "exists": ["import", "gull.svd", "-o", "mine.yaml"],
+    "pool_rights": ["import", "tern2.mpool", *TO],
+    "nothing": ["import", *TO],
+    "zephyr_board": ["import", "--zephyr", "gul/m4", *TO],
+    "zephyr_targets": ["import", "--zephyr", "tern@B", *TO],
+    "zephyr_word": ["import", "--zephyr", "../gull", *TO],
     "into_missing_folder": ["import", "gull.svd", "-o", "absent/chip.yaml"],
 }
 
@@ -30,11 +35,17 @@ CASES: dict[str, list[str]] = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
+    boards = tmp_path / "zephyr" / "boards" / "nobody"
+    for board in ("gull/gull_m4", "tern/tern_m4", "tern/tern_m7"):
+        (boards / board).parent.mkdir(parents=True, exist_ok=True)
+        (boards / f"{board}.dts").write_text("/dts-v1/;\n")
+    monkeypatch.setenv("ZEPHYR_BASE", "zephyr")
     for name, text in {**FILES, "text.txt": "text\n", "mine.yaml": "soc: mine\n"}.items():
         (tmp_path / name).write_text(text)
     words = FILES["skua.xml"].replace("4096</ipxact:range>", "4 * ROWS</ipxact:range>", 1)
     (tmp_path / "skua2.xml").write_text(words)
     (tmp_path / "cut.svd").write_text(FILES["gull.svd"][:400])
+    (tmp_path / "tern2.mpool").write_text(FILES["tern.mpool"].replace("ACC_READ", "ACC_RED", 1))
     return tmp_path
 
 

@@ -103,6 +103,7 @@ def import_files(
     *,
     format: str = "",
     device: str = "",
+    zephyr: str = "",
     force: bool = False,
 ) -> Import:
     """Begin a description with what files of a chip's vendor say; they are read as one chip.
@@ -112,13 +113,16 @@ def import_files(
         output: a YAML file to write, with a schema for editors beside it; None for none.
         format: that all files have; "" if each tells its own.
         device: the device, of files that describe several.
+        zephyr: a board of the tree that ZEPHYR_BASE names; its devicetree is read before `files`.
         force: replace a file that is there.
 
     Raises:
-        UsageError: E091, `output` is there; E092, it cannot be written; E094, there is no such
-            format; E120, files describe several devices; E138, E139, a file cannot be read.
+        UsageError: E090, no file and no board; E091, `output` is there; E092, it cannot be
+            written; E094, there is no such format; E120, files describe several devices; E138,
+            E139, a file cannot be read, or there is no such board.
     """
     begin = function_of("atoll_import.api:begin", "import_files")
     target = None if output is None else Path(output)
-    found: Import = begin(tuple(map(Path, files)), target, format, device, force=force)
+    paths = tuple(map(Path, files))
+    found: Import = begin(paths, target, format, device, zephyr, force=force)
     return found

@@ -18,6 +18,7 @@ from atoll.description.fields import (
     ChipName,
     Delay,
     Described,
+    FilePath,
     Frequency,
     Latency,
     MachineName,
@@ -156,6 +157,20 @@ class Qemu(Described):
     )
 
 
+class MemoryPools(Described):
+    """The memory-pool file of ST Edge AI that goes with the chip, for `atoll bsp`."""
+
+    device: ChipName = Field(
+        description="The NPU that ST Edge AI compiles for; the file has the pools that it reaches.",
+        examples=["npu"],
+    )
+    file: FilePath = Field(
+        description="The vendor's file, relative to this one: what a description has no place for "
+        "is written as it is there.",
+        examples=["./stm32n6.mpool"],
+    )
+
+
 class Soc(Described):
     """A whole chip."""
 
@@ -177,6 +192,9 @@ class Soc(Described):
     limits: Limits = Limits()
     interface: Interface = Interface()
     qemu: Qemu | None = Field(default=None, examples=["{machine: mps2-an385}"])
+    mpool: MemoryPools | None = Field(
+        default=None, examples=["{device: npu, file: ./stm32n6.mpool}"]
+    )
 
     @model_validator(mode="before")
     @classmethod

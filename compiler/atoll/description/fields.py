@@ -27,6 +27,7 @@ _PLACE = re.compile(r"[A-Z][A-Z0-9_]{0,31}(\.[A-Z][A-Z0-9_]{0,31})?")
 _ENTRY_POINT = re.compile(
     r"([A-Za-z_][A-Za-z0-9_.]{0,127}|\.{1,2}/[A-Za-z0-9_./-]{1,127}\.py):[A-Za-z_][A-Za-z0-9_]{0,63}"
 )
+_PATH = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,256}")
 _SOURCE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,200}")
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -306,6 +307,7 @@ RegisterPlace = Annotated[
 ]
 ParameterName = Annotated[str, *text(_PARAMETER, "the name of a parameter such as ResetAddress")]
 PackageName = Annotated[str, *text(_PACKAGE, "the name of a Python package")]
+FilePath = Annotated[str, *text(_PATH, "the path of a file")]
 SourceText = Annotated[str, *text(_SOURCE, "one line of at most 200 characters")]
 SectionName = Annotated[
     str, *text(_SECTION, "the name of a section of an ELF file, such as DTCM or .ext_ram")

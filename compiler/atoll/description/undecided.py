@@ -25,13 +25,14 @@ _ENTRIES = {"devices": "cpu", "memories": "sram", "pools": "sram", "reach": "cpu
 
 _CPU = {"kind": "cpu"}
 
-_NAMED = re.compile(r"(?:one of|for example) (\S+?(?: [KMG]iB)?)(?:,|;|\s|$)")
+_NAMED = re.compile(r"(?:one of|for example) (\S+?(?: [KMG]iB| [kM]?Hz)?)(?:,|;|\s|$)")
 """The first of the answers that a comment of `atoll import` has, for each key of the line."""
 
 _OF_COMMENTS = {
     **dict.fromkeys(("core", "isa"), re.compile(r".*")),
     **dict.fromkeys(("origin",), re.compile(r"0x[0-9a-f_]+")),
     **dict.fromkeys(("offset", "size"), re.compile(r"[0-9]+(?: [KMG]?i?B)?")),
+    "clock": re.compile(r"[0-9]+ [kM]?Hz"),
     "alias_of": re.compile(r"[a-z][a-z0-9_]*"),
 }
 """What is an answer, by the keys whose answers `atoll import` writes behind them."""

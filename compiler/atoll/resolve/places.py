@@ -7,6 +7,7 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from pathlib import Path
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.records import dataclass
@@ -54,6 +55,20 @@ class Placed:
         """Return the addresses at which `device` sees it."""
         origin = self.views.get(device, self.origin)
         return range(origin, origin + self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPools:
+    """The memory-pool file of ST Edge AI that goes with a chip.
+
+    Attributes:
+        device: whose pools it has.
+        path: of the vendor's file.
+    """
+
+    device: str
+    path: Path
+    at: SourceLoc | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

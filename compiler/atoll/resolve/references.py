@@ -90,3 +90,5 @@ def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:
         yield ("host",), draft.soc.host
     if draft.soc.default_device is not None:
         yield ("default_device",), draft.soc.default_device
+    if draft.soc.mpool is not None:
+        yield ("mpool", "device"), draft.soc.mpool.device

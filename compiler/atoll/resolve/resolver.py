@@ -31,7 +31,15 @@ from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
 from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
-from atoll.resolve.soc import Alias, CInterface, Memory, Region, Registers, ResolvedSoc
+from atoll.resolve.soc import (
+    Alias,
+    CInterface,
+    Memory,
+    MemoryPools,
+    Region,
+    Registers,
+    ResolvedSoc,
+)
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.targets import check_devices, default_device
 from atoll.resolve.view_checks import check_views
@@ -111,12 +119,22 @@ def resolve(description: Description) -> ResolvedSoc:
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
         qemu_machine=draft.soc.qemu.machine if draft.soc.qemu else "",
+        mpool=_memory_pools(draft),
         told=description,
     )
     soc = replace(soc, aliases=_aliases(draft, soc))
     check_protection(draft, soc)
     draft.faults.raise_any()
     return soc
+
+
+def _memory_pools(draft: Draft) -> MemoryPools | None:
+    """Return the memory-pool file of the chip, whose path counts from where it is named."""
+    said, at = draft.soc.mpool, draft.where.at("mpool", "file")
+    if said is None:
+        return None
+    folder = at.path.parent if at else draft.description.folder
+    return MemoryPools(device=said.device, path=folder / said.file, at=at)
 
 
 def _aliases(draft: Draft, soc: ResolvedSoc) -> tuple[Alias, ...]:

@@ -29,7 +29,16 @@ from atoll.resolve.entities import (
     once_per_engine,
 )
 from atoll.resolve.marks import TOLD
-from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
+from atoll.resolve.places import (
+    Access,
+    Alias,
+    Memory,
+    MemoryPools,
+    Placed,
+    Pool,
+    Region,
+    RegionKind,
+)
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 from atoll.utils.remember import Alike
@@ -48,6 +57,7 @@ __all__ = [
     "Engine",
     "Master",
     "Memory",
+    "MemoryPools",
     "Npu",
     "OperatorSupport",
     "Placed",
@@ -93,6 +103,7 @@ class ResolvedSoc:
         layers: where each resolved value came from, by dotted key.
         interface: of every model that is compiled for the chip.
         qemu_machine: the machine of QEMU that it is; "" if it is none.
+        mpool: the memory-pool file of ST Edge AI that goes with it.
         aliases: other addresses of bytes of the memories, by origin.
         told: what the chip was resolved from; None if that is not at hand.
     """
@@ -107,6 +118,7 @@ class ResolvedSoc:
     layers: Mapping[str, str] = field(default_factory=dict, metadata=TOLD)
     interface: CInterface = CInterface()
     qemu_machine: str = ""
+    mpool: MemoryPools | None = field(default=None, metadata=TOLD)
     aliases: tuple[Alias, ...] = ()
     told: Description | OtherSpeeds | None = field(
         default=None, compare=False, repr=False, metadata=TOLD

@@ -52,6 +52,13 @@ def shuffled_json(dice: random.Random, text: str) -> str:
     return json.dumps(shuffled(json.loads(text)))
 
 
+def shuffled_pools(dice: random.Random, text: str) -> str:
+    """Exchange the pools of a memory-pool file, and the entries of each object."""
+    document = json.loads(text)
+    dice.shuffle(document["memory"]["mempools"])
+    return shuffled_json(dice, json.dumps(document))
+
+
 def shuffled_repl(dice: random.Random, text: str) -> str:
     """Exchange entries; one that adds to another stays behind all."""
     blocks = re.split(r"\n(?=\w)", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL))
@@ -85,6 +92,7 @@ def _node(dice: random.Random, parts: Iterator[str]) -> str:
 SHUFFLES: Mapping[str, Shuffle] = {
     **dict.fromkeys((".svd", ".pdsc", ".xml"), shuffled_xml),
     **{".json": shuffled_json, ".repl": shuffled_repl, ".dts": shuffled_tree},
+    ".mpool": shuffled_pools,
 }
 ALL = {**CASES, **FILES}
 

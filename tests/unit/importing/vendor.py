@@ -156,11 +156,55 @@ tcm:
     size: 0x8000
 """
 
+MPOOL = """{
+  "params": {"param": [{"paramname": "max_onchip_sram_size", "value": "1024", "magnitude": "KBYTES"}]},
+  "memory": {
+    "cacheinfo": [{"nlines": 512, "linesize": 64, "associativity": 8}],
+    "mem_file_prefix": "tern",
+    "mempools": [
+      {
+        "fname": "SRAMOFF", "name": "offRAM", "fformat": "FORMAT_RAW",
+        "prop": {"rights": "ACC_WRITE", "throughput": "MID", "latency": "MID", "byteWidth": 8, "freqRatio": 2.5},
+        "offset": {"value": "0x20000000", "magnitude": "BYTES"},
+        "size": {"value": "0", "magnitude": "KBYTES"}
+      },
+      {
+        "fname": "SRAM2", "name": "npuRAM2", "fformat": "FORMAT_RAW",
+        "prop": {"rights": "ACC_WRITE", "throughput": "HIGH", "latency": "LOW", "byteWidth": 8, "freqRatio": 1.25, "read_power": 18.5},
+        "offset": {"value": "0x20100000", "magnitude": "BYTES"},
+        "size": {"value": "448", "magnitude": "KBYTES"}
+      },
+      {
+        "fname": "SPI1", "name": "hyperRAM", "fformat": "FORMAT_RAW",
+        "prop": {"rights": "ACC_WRITE", "throughput": "MID", "latency": "HIGH", "byteWidth": 2, "freqRatio": 5.00, "cacheable": "CACHEABLE_ON", "constants_preferred": "true"},
+        "offset": {"value": "0x90000000", "magnitude": "BYTES"},
+        "size": {"value": "16", "magnitude": "MBYTES"},
+        "mode": "USEMODE_RELATIVE"
+      },
+      {
+        "fname": "SPI2", "name": "octoFlash", "fformat": "FORMAT_RAW",
+        "prop": {"rights": "ACC_READ", "throughput": "MID", "latency": "HIGH", "byteWidth": 1, "freqRatio": 12.5},
+        "offset": {"value": "1795", "magnitude": "MBYTES"},
+        "size": {"value": "61", "magnitude": "MBYTES"}
+      },
+      {
+        "fname": "params", "name": "ec pool", "fformat": "FORMAT_C",
+        "prop": {"rights": "ACC_READ", "throughput": "LOW", "latency": "HIGH", "byteWidth": 2, "freqRatio": 1},
+        "offset": {"value": "0", "magnitude": "BYTES"},
+        "size": {"value": "9223372036854775776", "magnitude": "BYTES"},
+        "mode": "USEMODE_RELATIVE"
+      }
+    ]
+  }
+}
+"""  # noqa: E501
+
 FILES = {
     "gull.svd": SVD,
     "gull.pdsc": PDSC,
     "skua.xml": IPXACT,
     "csr.json": CSR_JSON,
     "tern.repl": REPL,
+    "tern.mpool": MPOOL,
 }
 """By a name that such a file has."""
