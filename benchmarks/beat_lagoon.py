@@ -4,9 +4,9 @@
 Run as ``python -m benchmarks.beat_lagoon MODELS OUTPUT [--rtl]``. A sweep over lagoon with the same
 number of MACs asks for cycles, bytes of plans in RAM, bytes of all SRAM and area of logic. Flash,
 host core and clocks stay lagoon's: the array of a flash is in no area, so a wider one would win at
-nearly no cost. Of the points below lagoon in all four, the one whose greatest share of lagoon's
-figures is least is written as YAML. With ``--rtl``, all networks run on lagoon and on it. Cycles
-and bytes are compared with what the sweep promised, and the cycles of both chips with each other.
+nearly no cost. Of the points below lagoon in all four, the one with the fewest cycles is written as
+YAML. With ``--rtl``, all networks run on lagoon and on it. Cycles and bytes are compared with what
+the sweep promised, and the cycles of both chips with each other.
 """
 
 import argparse
@@ -85,11 +85,6 @@ def swept(models: Path, axes: Mapping[str, Any], output: Path | None = None) -> 
 def better(row: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     """Tell whether a point is below another one in all objectives."""
     return all(row[name] is not None and row[name] < base[name] for name in OBJECTIVES)
-
-
-def greatest_share(row: Mapping[str, Any], base: Mapping[str, Any]) -> float:
-    """Return the greatest of a point's objectives, each as a share of another point's."""
-    return float(max(row[name] / base[name] for name in OBJECTIVES))
 
 
 def run(chip: atoll.Soc, models: Path, row: Mapping[str, Any]) -> tuple[int, bool]:

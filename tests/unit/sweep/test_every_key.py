@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WEAVER = str(EXAMPLES / "11_systolic_array" / "chip.yaml")
 CHIPS = ("lagoon", "twin", "atoll2", WEAVER, str(EXAMPLES / "07_own_accelerator" / "chip.yaml"))
+sys.path.append(str(EXAMPLES / "07_own_accelerator"))  # its accelerator's emitter is there
 NETWORKS = (DIGITS, EXAMPLES / "07_own_accelerator" / "network.tflite")
 """One that accelerators run, and one with a dozen of other operators."""
 
