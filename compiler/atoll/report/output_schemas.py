@@ -511,6 +511,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         _VALIDATION,
     ),
     "report": ("what commands found, by subject: all that a report shows", REPORT),
+    "new": ("the file that was written", WROTE),
     "core": (
         "how the adapter of a core did; the file that was written",
         {"anyOf": [CORE, WROTE]},
@@ -518,7 +519,6 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "accelerator": ("how an accelerator did, or what it takes", ACCELERATOR),
     "operators": ("the operators that a model may have", OPERATORS),
     "doctor": ("which tools work", DOCTOR),
-    "new": ("the file that was written", WROTE),
     "import": ("the description that was begun, and what a human has to answer", IMPORT),
     "diff": ("what differs between two chips, or between two builds", DIFF),
     "schema": ("the files that were written; without --write, a schema", WROTE),

@@ -114,7 +114,7 @@ def core(
     output: OutputOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Test the RTL adapter of a core, calibrate its estimates, or begin its file.
+    """Test or calibrate a core, or begin its file.
 
     'test' runs a program with the core's start-up code on the adapter alone. Loads, stores, byte
     lanes, interrupts, timeouts, failed accesses, illegal instructions and resets must be what the

@@ -129,7 +129,7 @@ bool Watch::answered(uint64_t cycle, uint32_t master, bool write, uint32_t offse
   }
   if (barred) {
     met(state, 5);
-    if (!failed) broke(cycle, state, shadow::kTaken, write ? kAnyWrite : kAnyRead, offset, value);
+    if (!failed) broke(cycle, state, shadow::kWronglyTaken, write ? kAnyWrite : kAnyRead, offset, value);
   } else if (failed && known) {
     broke(cycle, state, shadow::kRefused, write ? kAnyWrite : kAnyRead, offset, value);
   }

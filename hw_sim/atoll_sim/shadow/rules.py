@@ -257,7 +257,7 @@ RULES = (
         remedy="answer what the driver does without an error",
     ),
     RuleText(
-        symbol="TAKEN",
+        symbol="WRONGLY_TAKEN",
         name="register takes",
         number="A5",
         detail="{device} answers a {kind} of {register} without an error, which nothing allows",
