@@ -152,7 +152,7 @@ def test_coverage_of_a_unit_is_refused(unit: Path, tmp_path: Path) -> None:
 
 WRONG = {
     "one that no kernel uses": (
-        "cmd_payload_inputs_0[31:16]}", "cmd_payload_inputs_1[31:16]}", "instruction swap: swap("
+        "cmd_payload_inputs_0[31:16]}", "cmd_payload_inputs_1[31:16]}", "instruction swap: device two, swap("
     ),
     "an answer that changes": (
         "if (take)", "if (cmd_valid)", "the answer changes before it is taken"
