@@ -251,4 +251,4 @@ def test_a_unit_with_the_interface_of_core_v_needs_no_wrapper(known: str, tmp_pa
     if known == "== 5":
         assert found.passed, found.text()
     else:
-        assert "instruction both: both(" in found.text(), "one that it refuses gives 0"
+        assert "instruction both: device mixer, both(" in found.text(), "one that it refuses gives 0"
