@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,10 @@ BOARDS = {
 """A UART, the command of its machine, and how QEMU's monitor tells that the UART is ready."""
 
 SAMPLES = 100
+
+PATIENCE = 60.0
+"""Seconds that an image may take to make its UART ready."""
+
 NOTED = 100
 """Instructions that noting the begin and end of an operator may take more or less."""
 
@@ -82,12 +87,13 @@ def wait_for_uart(process: subprocess.Popen[str], question: str, ready: str) -> 
     """
     assert process.stdin
     assert process.stdout
-    terminal = ""
+    terminal, deadline = "", time.monotonic() + PATIENCE
     for line in process.stdout:
         if line.endswith(f": {ready}\n"):
             return terminal
         if found := re.search(r"redirected to (\S+)", line):
             terminal = found[1]
+        assert time.monotonic() < deadline, "the image does not make its UART ready"
         if found or ": 0x" in line:
             process.stdin.write(f"{question}\n")
             process.stdin.flush()
