@@ -40,7 +40,7 @@ def serial_files(board: Board) -> Mapping[str, Entry]:
             _render(
                 board,
                 "networks.c",
-                digest=build_digest(board.parts),
+                digest=build_digest(board.soc, board.parts),
                 stacks=tuple(_stacks(board.soc.host_cpu)),
                 **run_values(board.soc, board.models),
             )

@@ -48,7 +48,8 @@ def run_on_board(
         SimulationError: E272, the board does not answer.
     """
     begin = time.perf_counter()
-    digest = build_digest([part_of(each, number) for number, each in enumerate(models)])
+    parts = [part_of(each, number) for number, each in enumerate(models)]
+    digest = build_digest(models[0].soc, parts)
     _require_build(image, digest)
     stacks = _bounds(models, image)
     wall = {"build": time.perf_counter() - begin}
