@@ -152,7 +152,9 @@ def test_coverage_of_a_unit_is_refused(unit: Path, tmp_path: Path) -> None:
 
 WRONG = {
     "one that no kernel uses": (
-        "cmd_payload_inputs_0[31:16]}", "cmd_payload_inputs_1[31:16]}", "instruction swap: device two, swap("
+        "cmd_payload_inputs_0[31:16]}",
+        "cmd_payload_inputs_1[31:16]}",
+        "instruction swap: device two, swap(",
     ),
     "an answer that changes": (
         "if (take)", "if (cmd_valid)", "the answer changes before it is taken"
@@ -251,4 +253,6 @@ def test_a_unit_with_the_interface_of_core_v_needs_no_wrapper(known: str, tmp_pa
     if known == "== 5":
         assert found.passed, found.text()
     else:
-        assert "instruction both: device mixer, both(" in found.text(), "one that it refuses gives 0"
+        assert "instruction both: device mixer, both(" in found.text(), (
+            "one that it refuses gives 0"
+        )
