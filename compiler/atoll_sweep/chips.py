@@ -6,7 +6,7 @@ beforehand. A value that contradicts others is a point without figures.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 import atoll
@@ -115,7 +115,8 @@ class _Trial:
 
     def __init__(self, sweep: Sweep) -> None:
         self._sweep, self._chips = sweep, Chips(sweep)
-        self._unknown: dict[str, str] = dict.fromkeys(figures_asked(sweep), "")
+        self._lacks: dict[str, set[str]] = {}
+        self._all_tried = True
 
     def wrong_values(self) -> Iterator[Fault]:
         """Yield a fault for the first value of each axis that no chip can have."""
@@ -145,13 +146,13 @@ class _Trial:
                 yield self._fault(name, *next(iter(wrong.items())), len(wrong) - 1)
 
     def unknown_figures(self) -> Iterator[Fault]:
-        """Yield a fault for each figure that is asked for and that no chip so far can give."""
+        """Yield a fault for each figure for which all chips so far lack the same."""
         where, objectives = self._sweep.where, [*self._sweep.model.objectives]
-        for name, words in self._unknown.items():
-            if words:
+        for name, lacks in self._lacks.items():
+            if lacks and self._all_tried:
                 yield Fault(
                     code="E244",
-                    message=f"'{name}' cannot be known: {words}",
+                    message=f"'{name}' cannot be known: nothing says {', '.join(sorted(lacks))}",
                     at=where.at("objectives", str(objectives.index(name)))
                     if name in objectives
                     else where.key_at("constraints", name),
@@ -163,6 +164,7 @@ class _Trial:
         most = max(2, _MOST_TRIED // len(self._sweep.axes))
         if len(values) <= most:
             return range(len(values))
+        self._all_tried = False
         return [each * (len(values) - 1) // (most - 1) for each in range(most)]
 
     def _faults(self, sets: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Fault]:
@@ -171,8 +173,9 @@ class _Trial:
             chip = self._chips.load_with(sets)._resolved
         except AtollError as error:
             return {(each.code, each.message): each for each in error.faults}
-        why = {name: _why_unknown(name, chip) for name in self._unknown}
-        self._unknown = {name: words for name, words in why.items() if words}
+        for name in figures_asked(self._sweep):
+            lacks = set(_lacks_of(name, chip))
+            self._lacks[name] = self._lacks.get(name, lacks) & lacks
         return {}
 
     def _reason(
@@ -205,13 +208,11 @@ class _Trial:
         )
 
 
-def _why_unknown(figure: str, chip: ResolvedSoc) -> str | None:
-    """Say why a figure of a chip cannot be known; None if it may be."""
+def _lacks_of(figure: str, chip: ResolvedSoc) -> Collection[str]:
+    """Return what keeps a figure of a chip from being known, whatever runs on it."""
     if figure == "energy_pj":
         stated = [*(each.energy for each in chip.devices), *(each.energy for each in chip.memories)]
-        return None if any(stated) else "no chip of the sweep states energies"
+        return () if any(stated) else ("the energy of any part",)
     if figure == "area_um2":
-        return None if area_of(chip) else "no chip of the sweep states areas"
-    if figure in ("logic_um2", "sram_bytes") and (lacks := logic_of(chip).lacks):
-        return f"nothing says the area of {', '.join(lacks)}"
-    return None
+        return () if area_of(chip) else ("the area of any part",)
+    return logic_of(chip).lacks if figure in ("logic_um2", "sram_bytes") else ()

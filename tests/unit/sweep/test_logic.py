@@ -68,6 +68,20 @@ def stated(part: str, um2: int, **more: str) -> dict[str, object]:
     }
 
 
+def test_an_area_that_two_axes_make_known_together_is_asked(tmp_path: Path) -> None:
+    parts = "".join(
+        f"  {name}: {{area: {{source: own, um2: 100, library: other}}}}\n"
+        for name in AREAS["devices"]
+    )
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(f"soc: own\nversion: 1\nextends: lagoon\ndevices:\n{parts}")
+    axes = {
+        f"devices.{name}.area.library": ["other", "sky130_fd_sc_hd"] for name in AREAS["devices"]
+    }
+    found = swept(soc=str(chip), axes=axes, objectives=["logic_um2"])
+    assert [row["logic_um2"] is not None for row in found.rows()] == [False, False, False, True]
+
+
 def test_what_a_chip_states_wins() -> None:
     library = {"library": "sky130_fd_sc_hd"}
     axes = {
