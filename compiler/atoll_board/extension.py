@@ -57,6 +57,8 @@ def _device(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
             yield "host", "true"
         if box := device.mailbox:
             yield from (("mailbox", f"{box.origin:#x}"), ("irq", str(device.irq)))
+        if memory := device.shared_mailbox:
+            yield "mailbox", memory.memory
         yield from core_words(device)
     if isinstance(device, Engine):
         yield from (

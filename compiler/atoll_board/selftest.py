@@ -130,6 +130,7 @@ def _main(board: Board, tests: SelfTest) -> str:
         ),
         tag=TAG,
         remote=board.soc.remote_cpus,
+        shared=[core for core in board.soc.remote_cpus if core.shared_mailbox],
         drivers=[each for each in board.soc.engines if not each.spec.undriven],
         cached=board.soc.host_cpu.cache is not None,
         blocks=[tuple(_lines(data)) for data in blocks],

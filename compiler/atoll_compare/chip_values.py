@@ -154,6 +154,8 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
     if core.mailbox:
         yield from _place_values("mailbox", core.mailbox)
         yield "irq", Value(str(core.irq), core.irq)
+    if core.shared_mailbox:
+        yield from _region("mailbox", core.shared_mailbox)
     if core.cache:
         yield "cache.line", size(core.cache.line)
         yield "cache.write_back", _flag(core.cache.write_back)

@@ -110,7 +110,7 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
     for core, name in zip(facts.cores, names.cores, strict=True):
         yield from _place(core.source, "  ", "" if core.said == core.word else core.said)
         yield f"  {name}:"
-        unsaid = "or dsp: no file says" if core.mailbox is not None and not core.kind else ""
+        unsaid = "or dsp: no file says" if core.has_mailbox and not core.kind else ""
         yield _line("    kind", core.kind or "cpu", unsaid)
         known, said = any_core_of(core.word), ""
         kin = core.core or kin_of(core.word) or known
@@ -127,6 +127,8 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
         if core.mailbox is not None:
             yield _line("    mailbox", _address(core.mailbox))
             yield _line("    irq", _interrupt(core.irq))
+        if core.shared_mailbox:
+            yield _line("    mailbox", names.memory.get(core.shared_mailbox))
         if core.loader:
             yield _line("    loader", core.loader)
         for key, span in (("code", core.code), ("data", core.data)):

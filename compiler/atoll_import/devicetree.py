@@ -89,6 +89,7 @@ _CARVED = "reserved-memory"
 _UNMAPPED = "its address is not one of the cores: nothing above it maps it to theirs"
 _ENGINE = "atoll,engine-"
 _MAILBOX = "atoll,mailbox"
+_SHARED_MAILBOX = "atoll,shared-mailbox"
 _CONSOLE = "atoll,console"
 _CLUSTER = "cpus,cluster"
 _FAST, _FAST_SHIFT = "riscv,cpu-intc", 14
@@ -169,24 +170,39 @@ class _Tree:
 
     def cores(self) -> Iterator[Core]:
         """Yield each core; a mailbox that no node of a core names is a core too."""
-        boxes = {
-            _name(node): Core(
-                name=_name(node),
-                kind=_kind(node),
-                core=(spec := core_named(node.string("atoll,core") or "")),
-                isas=_declared_isas(spec, node),
-                mailbox=at,
-                irq=self._line(node),
-                **_words(node),
-                source=self._source(node),
-            )
-            for at, node in self.of(_MAILBOX)
-        }
+        found = (
+            *(
+                replace(self._remote(node), mailbox=at, irq=self._line(node))
+                for at, node in self.of(_MAILBOX)
+            ),
+            *(self._sharing(node) for _, node in self.of(_SHARED_MAILBOX)),
+        )
+        boxes = {core.name: core for core in found}
         for node in self._processors():
             core = self._core(node)
-            box = boxes.pop(core.name, None)
-            yield replace(core, mailbox=box.mailbox, irq=box.irq) if box else core
+            if box := boxes.pop(core.name, None):
+                core = replace(
+                    core, mailbox=box.mailbox, irq=box.irq, shared_mailbox=box.shared_mailbox
+                )
+            yield core
         yield from boxes.values()
+
+    def _remote(self, node: TreeNode) -> Core:
+        """Return the core that a mailbox is of."""
+        return Core(
+            name=_name(node),
+            kind=_kind(node),
+            core=(spec := core_named(node.string("atoll,core") or "")),
+            isas=_declared_isas(spec, node),
+            **_words(node),
+            source=self._source(node),
+        )
+
+    def _sharing(self, node: TreeNode) -> Core:
+        """Return the core that a mailbox in memory is of."""
+        memory = _name(node.parent) if node.parent else ""
+        core = self._remote(node)
+        return replace(core, name=core.name.removesuffix(".mailbox"), shared_mailbox=memory)
 
     def _processors(self) -> Iterator[TreeNode]:
         return (node for node in self._nodes if _is_core(node))

@@ -36,6 +36,7 @@ class Core:
         said: the instruction set as the file has it, of RISC-V.
         clock: in hertz.
         mailbox: address of its registers at the host.
+        shared_mailbox: name of the memory that has its mailbox instead; empty if none has.
         irq: line of the mailbox at the host.
         loader: what brings its code, where an export of ours says it; else empty.
         code: region of its code, likewise.
@@ -54,6 +55,7 @@ class Core:
     said: str = ""
     clock: int | None = None
     mailbox: int | None = None
+    shared_mailbox: str = ""
     irq: int | None = None
     loader: str = ""
     code: Span | None = None
@@ -62,6 +64,11 @@ class Core:
     limits: CoreLimits | None = None
     targets: Mapping[str, CodeTarget] = field(default_factory=dict)
     source: Source | None = None
+
+    @property
+    def has_mailbox(self) -> bool:
+        """Whether the host has it run operators."""
+        return self.mailbox is not None or bool(self.shared_mailbox)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,6 @@ def import_files(files: Sequence[Path], target: Path, form: str, device: str) ->
 
 def _with_host(facts: Facts) -> Facts:
     """Return what files say with a core that starts the others, if they have none that can."""
-    if all(core.mailbox is not None for core in facts.cores):
+    if all(core.has_mailbox for core in facts.cores):
         return replace(facts, cores=(Core(name="cpu"), *facts.cores))
     return facts

@@ -145,6 +145,7 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
             isas=tuple(isa for isa in old.isas if isa in both) or old.isas or core.isas,
             clock=old.clock or core.clock,
             mailbox=old.mailbox if old.mailbox is not None else core.mailbox,
+            shared_mailbox=old.shared_mailbox or core.shared_mailbox,
             irq=old.irq if old.irq is not None else core.irq,
             loader=old.loader or core.loader,
             code=old.code or core.code,
@@ -157,7 +158,7 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
 
 
 def _same(one: Core, other: Core) -> bool:
-    if one.mailbox is not None or other.mailbox is not None:
+    if one.has_mailbox or other.has_mailbox:
         return one.name == other.name
     return None in (one.core, other.core) or one.core == other.core
 

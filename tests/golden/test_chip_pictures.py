@@ -30,7 +30,7 @@ def test_a_picture_has_a_mark_for_each_access(chip: str) -> None:
         if each.get("class") in ("rw", "ro")
     ]
     accesses = [access for pool in soc.pools for access in pool.reach.values()]
-    own = sum(1 + len(core.stacks) for core in soc.cpus)
+    own = sum(1 + len(core.stacks) + 2 * bool(core.shared_mailbox) for core in soc.cpus)
     assert marks.count("ro") == accesses.count(Access.READ) + len(soc.cpus)
     assert marks.count("rw") == accesses.count(Access.WRITE) + own
 

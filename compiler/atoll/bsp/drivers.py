@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from atoll import protocol
-from atoll.bsp.headers import MAILBOX_DRIVER, drivers
+from atoll.bsp.headers import MAILBOX_DRIVERS, drivers
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.missing_driver import missing_drivers
 from atoll.bsp.program_driver import SHARED, program_drivers
@@ -59,7 +59,7 @@ def check_drivers(soc: ResolvedSoc) -> None:
         ToolchainError: E071.
     """
     shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
-    known = sorted(shipped - {MAILBOX_DRIVER, SHARED})
+    known = sorted(shipped - {MAILBOX_DRIVERS, SHARED})
     faults = [fault for npu in soc.engines if _is_own(npu) for fault in _own_faults(npu, shipped)]
     faults += (
         Fault(

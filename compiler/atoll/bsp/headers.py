@@ -13,10 +13,11 @@ from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
-from atoll.resolve.memory_views import device_address
+from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
-MAILBOX_DRIVER = "mailbox"
+MAILBOX_DRIVERS = ("mailbox", "shared_mailbox")
+"""Of a core with registers, and of one that shares memory with its host."""
 PARAMETERS = "_parameters.h"
 """Ends the name of the header with the bytes of the constants that the application defines."""
 
@@ -87,7 +88,8 @@ class _Driven:
 def _driver_instances(soc: ResolvedSoc) -> Iterator[_Driven]:
     for core in soc.remote_cpus:
         name = core.name
-        yield _Driven(name=name, driver=MAILBOX_DRIVER, context=name.upper(), core=True)
+        driver = MAILBOX_DRIVERS[core.shared_mailbox is not None]
+        yield _Driven(name=name, driver=driver, context=name.upper(), core=True)
     for engine in soc.engines:
         name, spec = engine.name, engine.spec
         context = f"{name.upper()}, {spec.name.upper()}"
@@ -121,7 +123,7 @@ def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
     offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines if npu.spec.registers}
-    if soc.remote_cpus:
+    if any(core.mailbox for core in soc.remote_cpus):
         held = any(core.is_held for core in soc.remote_cpus)
         offsets["mailbox"] = mailbox.registers_of(held=held)
     return render(
@@ -131,6 +133,8 @@ def device_header(soc: ResolvedSoc) -> str:
         macros=lambda device: tuple(_macros(soc, device)),
         specs=tuple((name, _by_offset(offsets[name])) for name in sorted(offsets)),
         cores=soc.remote_cpus,
+        shares=any(core.shared_mailbox for core in soc.remote_cpus),
+        cached=any(caches_mailbox(soc, core, soc.host_cpu) for core in soc.remote_cpus),
         line=mailbox.LINE,
     )
 
@@ -275,12 +279,14 @@ def _macros(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
     yield "GENERATOR", f'"{row.generator}"'
     yield "ACCELERATOR", f'"{row.accelerator}"'
     yield "LOADER", f'"{row.loader}"'
-    if isinstance(device, Cpu) and device.mailbox:
-        yield "REGISTERS", _registers(device)
-        if suffix := _apart(device):
-            seen = device.mailbox.device_range(device.name).start
-            yield f"REGISTERS{suffix}", f"UINT32_C(0x{seen:08X})"
-        yield "IRQ", f"UINT32_C({device.irq})"
+    if isinstance(device, Cpu) and device.has_mailbox:
+        what = "MAILBOX" if device.shared_mailbox else "REGISTERS"
+        yield what, f"UINT32_C(0x{_mailbox_at(soc, device, soc.host):08X})"
+        if suffix := _apart(soc, device):
+            seen = _mailbox_at(soc, device, device.name)
+            yield f"{what}{suffix}", f"UINT32_C(0x{seen:08X})"
+        if device.irq is not None:
+            yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         line = device.irq if device.irq is not None else NO_LINE
@@ -298,19 +304,33 @@ def _identity(spec: AcceleratorSpec, values: Mapping[str, int]) -> Iterator[str]
         yield f"{{ATOLL_{spec.name.upper()}_REGISTER_{name}, UINT32_C(0x{value:08X})}}"
 
 
-def own_mailbox(core: Cpu) -> str:
+def own_mailbox(soc: ResolvedSoc, core: Cpu) -> str:
     """Return the macro of the address at which a core sees its mailbox."""
-    return f"ATOLL_DEVICE_{core.name.upper()}_REGISTERS{_apart(core)}"
+    what = "MAILBOX" if core.shared_mailbox else "REGISTERS"
+    return f"ATOLL_DEVICE_{core.name.upper()}_{what}{_apart(soc, core)}"
 
 
-def _apart(core: Cpu) -> str:
+def caches_mailbox(soc: ResolvedSoc, core: Cpu, viewer: Cpu) -> bool:
+    """Tell whether the data cache of a core keeps lines of the mailbox in memory of one."""
+    return bool(viewer.cache and core.shared_mailbox and soc.is_kept(core.shared_mailbox))
+
+
+def _mailbox_at(soc: ResolvedSoc, core: Cpu, device: str) -> int:
+    """Return where the host, or the core, sees the core's mailbox."""
+    if core.mailbox:
+        return (
+            core.mailbox.device_range(device).start if device == core.name else core.mailbox.origin
+        )
+    seen = as_seen_by(soc, device).device(core.name)
+    assert isinstance(seen, Cpu)
+    assert seen.shared_mailbox
+    return seen.shared_mailbox.origin
+
+
+def _apart(soc: ResolvedSoc, core: Cpu) -> str:
     """Return how the macro ends where the core sees its mailbox elsewhere than the host does."""
-    box = core.mailbox
-    return (
-        f"_AT_{core.name.upper()}"
-        if box and box.device_range(core.name).start != box.origin
-        else ""
-    )
+    same = _mailbox_at(soc, core, core.name) == _mailbox_at(soc, core, soc.host)
+    return "" if same else f"_AT_{core.name.upper()}"
 
 
 def _registers(device: Device) -> str:

@@ -304,5 +304,5 @@ def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
         )
         for each in (other, core)
     )
-    asked = other.name == soc.host or other.mailbox is not None
+    asked = other.name == soc.host or other.has_mailbox
     return one == two and asked and not (other.cache or core.cache)

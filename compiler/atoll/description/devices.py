@@ -20,6 +20,7 @@ from atoll.description.fields import (
     IrqLine,
     Label,
     LinkCommand,
+    Mailbox,
     Name,
     Pair,
     PositiveSize,
@@ -215,9 +216,10 @@ class Cpu(Described):
         examples=["{memory: flash, size: 64 KiB}"],
     )
     data: Span = Field(default=Span(), description=".data and .bss.")
-    mailbox: Address | None = Field(
+    mailbox: Mailbox | None = Field(
         default=None,
-        description="Address of the registers through which the host has it run operators.",
+        description="Address of the registers through which the host has it run operators; or the"
+        " memory in which they leave each other word.",
         examples=["0x4002_0000"],
     )
     views: Views = Field(

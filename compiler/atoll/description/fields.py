@@ -104,6 +104,13 @@ def _name(value: object) -> str:
     return word(_NAME, "a name of at most 32 of a-z, 0-9 and _, starting with a letter")(value)
 
 
+def _mailbox(value: object) -> object:
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return value
+    what = "an address such as 0x4000_0000, or the name of a memory"
+    return _quantity(_parse_address, 0, ADDRESS_SPACE - 1, what)(value)
+
+
 def _pair(value: object) -> object:
     if isinstance(value, list) and len(value) == 2:
         return value
@@ -280,6 +287,18 @@ Address = Annotated[
         _quantity(_parse_address, 0, ADDRESS_SPACE - 1, "an address such as 0x4000_0000")
     ),
     _schema(r"^0x[0-9a-fA-F_]+$", 0, ADDRESS_SPACE - 1),
+]
+Mailbox = Annotated[
+    int | str,
+    BeforeValidator(_mailbox),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": ADDRESS_SPACE - 1},
+                {"type": "string", "pattern": "^(0x[0-9a-fA-F_]+|[a-z][a-z0-9_.-]{0,31})$"},
+            ]
+        }
+    ),
 ]
 Frequency = Annotated[
     int,

@@ -22,7 +22,7 @@ _TABLES = ("devices", "memories", "pools")
 _KEYED = frozenset({"reach", "views", "threads", "targets"})
 """Mappings inside these whose keys are names of the chip."""
 
-_NAMING = frozenset({"soc", "memory", "alias_of", "host", "default_device"})
+_NAMING = frozenset({"soc", "memory", "alias_of", "host", "default_device", "mailbox"})
 _RUNS = ("stack", "runs")
 
 

@@ -31,7 +31,7 @@ def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> I
         case Cpu():
             if not kind_of(op).on_cores:
                 yield f"has no program for {op.kind}"
-            if device.name != soc.host and device.mailbox is None:
+            if device.name != soc.host and not device.has_mailbox:
                 yield NO_MAILBOX
             if not pools_for(soc, {device.name: Access.WRITE}, WORKSPACE_ROLES, 1):
                 yield "writes no workspace pool"

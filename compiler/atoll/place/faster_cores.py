@@ -14,7 +14,7 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 
 def has_unlike_cores(soc: ResolvedSoc) -> bool:
     """Tell whether the host can have operators run on cores that are not of one kind."""
-    cores = [core for core in soc.cpus if core.name == soc.host or core.mailbox is not None]
+    cores = [core for core in soc.cpus if core.name == soc.host or core.has_mailbox]
     return any(not alike(core, cores[0], soc) for core in cores[1:])
 
 

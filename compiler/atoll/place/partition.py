@@ -515,7 +515,7 @@ class _Chooser:
                     f"which makes tensor {results}: {wish.device} {why}",
                     at=wish.at,
                     remedy=self._another(op)
-                    + (", or give it 'mailbox' and 'irq'" if why == NO_MAILBOX else ""),
+                    + (", or give it a 'mailbox'" if why == NO_MAILBOX else ""),
                 )
             )
         return Decision(

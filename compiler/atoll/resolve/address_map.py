@@ -92,7 +92,7 @@ def resolve_registers(draft: Draft) -> dict[str, Registers]:
             origin=cpu.mailbox, size=mailbox.SIZE, views=dict(sorted(cpu.views.items()))
         )
         for name, cpu in draft.cpus()
-        if cpu.mailbox is not None
+        if isinstance(cpu.mailbox, int)
     }
     sizes = {name: spec.model.registers.size for name, _, spec in draft.engines()}
     for name, engine in draft.devices():

@@ -10,6 +10,7 @@ from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
 from atoll.resolve.draft import Draft
+from atoll.resolve.mailbox import SIDE
 from atoll.resolve.pools import fits_memory
 from atoll.resolve.soc import Memory, RegionKind
 
@@ -100,7 +101,8 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
     if claim.memory not in draft.soc.memories:
         return False
     device = claim.key[:2]
-    shared = [(*device, part) for part in ("stack", "code", "load", "data", "protection")]
+    parts_of_core = ("stack", "code", "load", "data", "mailbox", "protection")
+    shared = [(*device, part) for part in parts_of_core]
     parts = ("kind", "origin", "size")
     chosen_by = [("memories", name, field) for name in draft.soc.memories for field in parts]
     return all(draft.knows(*key) for key in (*shared, *chosen_by)) and draft.whole("memories")
@@ -120,6 +122,10 @@ def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     for name, cpu in cores:
         memory = cpu.data.memory or cpu.stack.memory
         yield _claim(name, RegionKind.DATA, memory, cpu.data.size or DATA_SIZE, STACK_ALIGNMENT)
+    for name, cpu in cores:
+        if isinstance(cpu.mailbox, str):
+            claim = _claim(name, RegionKind.MAILBOX, cpu.mailbox, 2 * SIDE, SIDE)
+            yield replace(claim, key=("devices", name, "mailbox"))
     for name, pool in draft.pools():
         if not fits_memory(draft, pool):
             continue

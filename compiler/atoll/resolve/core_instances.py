@@ -86,7 +86,7 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             at=draft.where.at("devices", name, "instruction_cache"),
             remedy=remove("devices", name, "instruction_cache"),
         )
-    if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
+    if core and isinstance(cpu.mailbox, int) and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
             f"core '{core.core}' of '{name}' has no interrupt line {LINE} for its mailbox",

@@ -118,6 +118,7 @@ def _cpu(
         max_stack_size=run.total,
         thread_limits=limits,
         mailbox=mailbox,
+        shared_mailbox=regions.get(f"{name}.{RegionKind.MAILBOX}"),
         irq=model.irq,
         protected=model.protection,
         cache=Cache(**dict(model.cache)) if model.cache else None,

@@ -116,7 +116,8 @@ class Cpu(Device):
         thread_limits: both limits on each of its stacks; those on `run_stack` are the two above.
         mailbox: registers through which the host has this core run operators, at one address for
             both (`atoll.resolve.mailbox`); None for the host.
-        irq: interrupt line of the mailbox at the host; None without a mailbox.
+        shared_mailbox: memory through which it does so instead (docs/cores.md).
+        irq: interrupt line of the mailbox at the host; None without a mailbox of registers.
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
         unit: what executes instructions of its own; None without one.
@@ -139,6 +140,7 @@ class Cpu(Device):
     max_stack_size: StackLimit
     thread_limits: tuple[ThreadLimits, ...] = ()
     mailbox: Registers | None = None
+    shared_mailbox: Region | None = None
     irq: int | None = None
     protected: bool = False
     cache: Cache | None = None
@@ -157,6 +159,11 @@ class Cpu(Device):
         unit = self.unit if found.unit else None
         compact = found.optimise is Optimise.SIZE
         return replace(self, instructions=found.instructions, unit=unit, compact=compact)
+
+    @property
+    def has_mailbox(self) -> bool:
+        """Whether the host can have it run operators, though it is not the host."""
+        return self.mailbox is not None or self.shared_mailbox is not None
 
     @property
     def vectors(self) -> Vectors:

@@ -41,6 +41,8 @@ def _essence(device: Device) -> str:
             names = ", ".join(each.name for each in device.targets)
             targets = f" (targets {names})" if names else ""
             what = f"{device.spec.name} {device.isa}{targets}, {tools}"
+            if device.shared_mailbox:
+                return f"{what}, mailbox in {device.shared_mailbox.memory}"
             box = device.mailbox
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():

@@ -101,8 +101,8 @@ def _check_host(draft: Draft, name: str, cpu: Cpu, memory: str) -> None:
     writer = dict(draft.cpus()).get(host)
     if name == host:
         _fault(draft, "E204", name, cpu, "it is the host itself", key, "copy")
-    elif cpu.mailbox is None and draft.knows("devices", name, "mailbox"):
-        wrong = "it has no mailbox, through which its host lets it begin"
+    elif not isinstance(cpu.mailbox, int) and draft.knows("devices", name, "mailbox"):
+        wrong = "it has no registers of a mailbox, through which its host lets it begin"
         _fault(draft, "E204", name, cpu, wrong, key, "external")
     elif writer and not _reaches(draft, host, writer, memory, writes=True):
         wrong = f"its host '{host}' has no pool in '{memory}' that it may write"

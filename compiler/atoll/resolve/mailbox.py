@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mailbox through which the host has another core run one operator at a time.
 
-Host and core see the same registers at the same address, each through a port of its own:
+It is two halves of `SIDE` bytes in a memory (``bsp/drivers/shared_mailbox.h``), or registers. Host
+and core see the same registers at the same address, each through a port of its own:
 
 | register | host | core |
 |---|---|---|
@@ -26,6 +27,8 @@ RELEASE = MappingProxyType({"RELEASE": 0x14})
 SIZE = 4096
 LINE = 3
 """Interrupt line at the core that stays raised while BUSY."""
+SIDE = 64
+"""Bytes that host and core each write of a mailbox in memory, aligned to as many."""
 MODEL_SHIFT = 16
 """A command is a step's number below this bit, above it the model's position in the image."""
 

@@ -103,6 +103,7 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
             stack=move(each.stack),
             threads=tuple(map(move, each.threads)),
             mailbox=_move(soc, each.mailbox, device) if each.mailbox else None,
+            shared_mailbox=move(each.shared_mailbox) if each.shared_mailbox else None,
         )
 
     memories = (*soc.memories, *(_memory_of(soc, each) for each in aliases.values()))

@@ -19,6 +19,7 @@ def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
     regions = [pool.region for pool in soc.pools]
     for core in soc.cpus:
         regions += (*core.code_regions, core.data, *core.stacks)
+        regions += [core.shared_mailbox] if core.shared_mailbox else []
     used = {region.memory for region in regions}
     if idle := [f"'{each.name}'" for each in soc.memories if each.name not in used]:
         yield (
@@ -29,10 +30,10 @@ def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
 
 def _silent(soc: ResolvedSoc) -> Iterator[str]:
     for core in soc.cpus:
-        if core.name != soc.host and core.mailbox is None:
+        if core.name != soc.host and not core.has_mailbox:
             yield (
                 f"core '{core.name}' has no mailbox: it gets no image and runs no operators; "
-                f"'mailbox' and 'irq' under 'devices.{core.name}' let the host drive it"
+                f"'mailbox: MEMORY' under 'devices.{core.name}' lets the host drive it"
             )
 
 

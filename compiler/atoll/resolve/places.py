@@ -31,6 +31,7 @@ class RegionKind(StrEnum):
     LOAD = "load"
     DATA = "data"
     STACK = "stack"
+    MAILBOX = "mailbox"
     POOL = "pool"
 
 

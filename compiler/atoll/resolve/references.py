@@ -67,6 +67,8 @@ def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
         for part, span in (("code", cpu.code), ("load", cpu.load), ("data", cpu.data)):
             if span is not None and span.memory is not None:
                 yield ("devices", name, part, "memory"), span.memory
+        if isinstance(cpu.mailbox, str):
+            yield ("devices", name, "mailbox"), cpu.mailbox
     for name, device in draft.devices():
         if isinstance(device, Dma):
             for index, pair in enumerate(device.moves):

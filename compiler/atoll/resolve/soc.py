@@ -221,7 +221,7 @@ class ResolvedSoc:
     @cached_property
     def remote_cpus(self) -> tuple[Cpu, ...]:
         """The cores other than the host that run operators for it: each has a mailbox."""
-        return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.mailbox)
+        return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.has_mailbox)
 
     @cached_property
     def npus(self) -> tuple[Npu, ...]:
@@ -251,10 +251,11 @@ class ResolvedSoc:
         return cores | {each.name: each.irq for each in self.engines if each.irq is not None}
 
     def regions(self) -> Iterator[Region]:
-        """Yield every region of the chip: pools, then the cores' code, data and stack."""
+        """Yield every region of the chip: pools, then the cores' code, data, stacks and mailbox."""
         yield from (pool.region for pool in self.pools)
         for cpu in self.cpus:
             yield from (*cpu.code_regions, cpu.data, *cpu.stacks)
+            yield from (cpu.shared_mailbox,) if cpu.shared_mailbox else ()
 
     def windows(self, device: Device) -> Iterator[tuple[Region | Registers, Access]]:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
@@ -274,7 +275,11 @@ class ResolvedSoc:
             yield device.code, Access.WRITE if device.load else Access.READ
             yield device.data, Access.WRITE
             yield from ((stack, Access.WRITE) for stack in device.stacks)
+            yield from ((device.shared_mailbox, Access.WRITE),) if device.shared_mailbox else ()
         if device.name == self.host:
+            yield from (
+                (each.shared_mailbox, Access.WRITE) for each in self.cpus if each.shared_mailbox
+            )
             yield from ((each.code, Access.WRITE) for each in self.cpus if each.is_held)
         yield from ((block, Access.WRITE) for block in self.registers_of(device))
 

@@ -109,7 +109,7 @@ def _check_default_device(draft: Draft) -> None:
             f"default device '{name}' has no mailbox: the host cannot start operators on it",
             at=draft.where.at("default_device"),
             other=note(draft.where.key_at("devices", name), "the core is described here"),
-            remedy="give it 'mailbox' and 'irq', or name another device",
+            remedy="give it a 'mailbox', or name another device",
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from atoll_board.devicetree.node import Node, compatible, compatibles, to_dashes
-from atoll_board.devicetree.shared_nodes import names_of
+from atoll_board.devicetree.shared_nodes import SHARED_MAILBOX, names_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
@@ -21,6 +21,7 @@ _PLAIN = {
     "atoll,data": ("region", "Static data of a core"),
     "atoll,stack": ("region", "A stack of a core"),
     "atoll,mailbox": ("registers", "Registers through which a core runs operators for the host"),
+    SHARED_MAILBOX: ("registers", "Memory through which a core runs operators for the host"),
     "atoll,console": ("registers", "Text, trace, requests and results of the test bench"),
     "atoll,guard": ("registers", "What firewalls kept back and the bus failed; the watchdog"),
     "atoll,core-local": ("registers", "A core's timer, at the offsets of a CLINT"),

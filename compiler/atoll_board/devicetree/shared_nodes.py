@@ -23,6 +23,9 @@ from atoll_board.devicetree.core_nodes import device_properties
 from atoll_board.devicetree.node import Node, Reference, Value, cells, quantity, to_dashes
 from atoll_board.register_blocks import Block, blocks_on_bus
 
+SHARED_MAILBOX = "atoll,shared-mailbox"
+"""What a mailbox in memory is called; one of registers is a block."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
@@ -91,6 +94,9 @@ class Parts:
             "reg": self.span(offset, region.size),
             "label": region.name,
         }
+        if region.kind is RegionKind.MAILBOX:
+            properties["compatible"] = SHARED_MAILBOX
+            properties |= self._device(region.name.partition(".")[0])
         if region.kind is RegionKind.POOL:
             properties["atoll,role"] = self.soc.pool(region.name).role
         if self.access is not None and region.name not in self.access:

@@ -33,6 +33,9 @@ from atoll_sim.trace.simulation import Stop
 TURN = 10_000
 """Cycles that one core may be ahead of another."""
 
+CLOSE_TURN = 256
+"""Likewise where cores look into one memory for what the other one wrote."""
+
 PACE = 20_000_000
 """Cycles after which a core that nothing stops lets others see how far it is."""
 
@@ -86,6 +89,7 @@ class IssChip:
         self._interrupts = tuple(interrupts_of(soc))
         self._high: dict[int, tuple[int, int]] = {}
         self._stop: Stop | None = None
+        self._turn = CLOSE_TURN if any(cpu.shared_mailbox for cpu in soc.cpus) else TURN
         self._cores: dict[str, IssCore] = {}
         self._before_reset = 0
         self._guard = Guard(len(soc.devices))
@@ -126,7 +130,7 @@ class IssChip:
                 told = now
                 pace()
             turns += 1
-            others = (at + TURN for at, _, _ in due[1:])
+            others = (at + self._turn for at, _, _ in due[1:])
             limits = (max_cycles, since + stall_cycles, now + PACE, *others)
             core.run(max(now + 1, min(limits)))
         return self._stop
@@ -216,8 +220,8 @@ class IssChip:
     def _lines(self, cpu: Cpu) -> Mapping[int, int]:
         """Return the lines at a core that are or will be high, and from when on."""
         if cpu.name != self._soc.host:
-            rung = self._mailboxes[cpu.name].rung
-            return {} if rung is None else {LINE: rung}
+            box = self._mailboxes.get(cpu.name)
+            return {} if box is None or box.rung is None else {LINE: box.rung}
         irqs = self._soc.irqs
         engines = self._engines.items()
         raised = {irqs[name]: engine.interrupt_time() for name, engine in engines if name in irqs}

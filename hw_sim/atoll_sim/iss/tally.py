@@ -22,7 +22,8 @@ class Tally:
     """Counts the first run of each network.
 
     The host's part of an operator goes from its begin event to its end event, with what it asks
-    other cores; the part of another core from when it takes the step until it answers.
+    other cores; the part of another core from when it takes the step until it answers. What a core
+    with its mailbox in memory takes is not seen: operators with such a part are not counted.
 
     Attributes:
         runs: what each core ran that made a part of an operator.
@@ -41,6 +42,8 @@ class Tally:
         if trace.event == TraceEvent.OPERATOR_BEGIN and turn < len(self._models):
             compiled = self._models[turn]
             step = next(s for s in compiled.module.entry.steps if s.number == trace.operator)
+            if any(cores[call.device].cpu.shared_mailbox for call in step.calls):
+                return
             for call in step.calls:
                 cpu = cores[call.device].cpu
                 spans = dict(_spans(call, compiled))

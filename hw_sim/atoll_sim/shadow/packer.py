@@ -28,6 +28,8 @@ AREA_KINDS = {
     "code": BufferKind.CODE,
     "load": BufferKind.CODE,
     "data": BufferKind.DATA,
+    "inbox": BufferKind.INBOX,
+    "outbox": BufferKind.DATA,
     "stack": BufferKind.STACK,
 }
 
@@ -144,7 +146,7 @@ class Packer:
         return len(self.buffers) - 1
 
     def add_areas(self, areas: Iterable[Area]) -> None:
-        """Append code, data and stacks; what a stack must not reach is a buffer of its own."""
+        """Append what belongs to cores; what a stack must not reach is a buffer of its own."""
         for area in areas:
             beyond = area.size - area.limit
             kind, owner = AREA_KINDS[area.kind], self.masters[area.device]

@@ -28,9 +28,10 @@ class BufferKind(IntEnum):
     CONSTANT = 1
     HEAP = 2
     CODE = 3
-    DATA = 4
-    STACK = 5
-    BEYOND_STACK = 6
+    INBOX = 4
+    DATA = 5
+    STACK = 6
+    BEYOND_STACK = 7
 
 
 class Port(IntEnum):

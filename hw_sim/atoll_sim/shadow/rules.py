@@ -31,6 +31,9 @@ _REACH = "pools.{pool}.reach.{device}"
 PLAN = "build again; if Atoll made this plan, report it"
 """What helps where Atoll's own plan, firmware or hardware is wrong."""
 
+FOREIGN = "have {device} leave '{pool}' to the cores that it belongs to, or " + PLAN
+"""What helps where a region is no pool, so that nothing in a description opens it."""
+
 RTL = "rtl.module"
 """Rules of an accelerator's or function unit's ports: its own description is the place."""
 

@@ -30,7 +30,8 @@ Shadow::Claim Shadow::claim(uint32_t master, uint16_t segment) const {
     const Buffer& covering = table_.buffers[buffer];
     const bool own = covering.owner == master;
     switch (covering.kind) {
-      case kCode: if (own) found.read = buffer; break;
+      case kCode:
+      case kInbox: if (own) found.read = buffer; break;
       case kData:
       case kStack: if (own) found.read = found.write = buffer; break;
       case kConstant:

@@ -13,7 +13,7 @@ from atoll_sim.chip.ports import watched_channels
 from atoll_sim.protocol.records import KINDS, AccessKind
 from atoll_sim.shadow.packer import Covered
 from atoll_sim.shadow.records import FINDING
-from atoll_sim.shadow.rules import PLAN, RTL, RULES, RuleText
+from atoll_sim.shadow.rules import FOREIGN, PLAN, RTL, RULES, RuleText
 from atoll_sim.shadow.table import ShadowTable
 from atoll_sim.trace.simulation import Finding, SimResult
 
@@ -223,7 +223,9 @@ def find_cause(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tu
     """
     engine = next((each for each in soc.engines if each.name == words["device"]), None)
     if engine is None or engine.spec.name in OWN or PLAN not in rule.remedy:
-        return (*find_key(soc, rule, words), rule.remedy.format(**words))
+        is_cores = rule.symbol == "NO_REACH" and "." in words["pool"]
+        remedy = FOREIGN if is_cores else rule.remedy
+        return (*find_key(soc, rule, words), remedy.format(**words))
     spec = engine.spec
     what = "rtl.module" if spec.rtl_module else "model"
     at = spec.places.get(what) or next(iter(spec.places.values()), None)

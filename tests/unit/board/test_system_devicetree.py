@@ -50,6 +50,10 @@ def reached_by(chip: ResolvedSoc, core: Cpu) -> set[tuple[int, int, int]]:
         (there.code, there.data, *there.stacks), (core.code, core.data, *core.stacks), strict=True
     )
     found |= {(own.origin, bus.origin, bus.size) for own, bus in regions if bus.size}
+    for own, bus in zip(seen.cpus, chip.cpus, strict=True):
+        if own.shared_mailbox and bus.shared_mailbox and core.name in (own.name, chip.host):
+            box = bus.shared_mailbox
+            found.add((own.shared_mailbox.origin, box.origin, box.size))
     blocks = {name: (seen.register_blocks[name], on) for name, on in chip.register_blocks.items()}
     if core.name == chip.host:
         blocks["console"] = (chip.console, chip.console)

@@ -18,6 +18,16 @@ def test_a_mailbox_is_for_the_host_and_for_its_own_core() -> None:
     assert others == {soc.host}
 
 
+def test_each_half_of_a_mailbox_in_memory_has_a_side_that_writes() -> None:
+    soc = load_soc("rp2040")
+    boxes = [each for each in areas_of(soc) if each.name == "core1.mailbox"]
+    (box,) = (core.shared_mailbox for core in soc.cpus if core.shared_mailbox)
+    assert [(each.device, each.kind, each.address - box.origin, each.size) for each in boxes] == [
+        *(("core0", "outbox", 0, 64), ("core1", "inbox", 0, 64)),
+        *(("core1", "outbox", 64, 64), ("core0", "inbox", 64, 64)),
+    ]
+
+
 def test_k1_the_limit_of_a_run_is_that_of_the_stack_that_models_run_on() -> None:
     settings = ("devices.cpu.limits.max_stack_size=1500", "devices.cpu.stack.runs=io")
     for changes, limits in (

@@ -44,6 +44,8 @@ def described(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
                 data |= {"loader": each.loader}
                 if each.mailbox:
                     data |= {"mailbox": each.mailbox.origin, "irq": each.irq}
+                if each.shared_mailbox:
+                    data |= {"mailbox": each.shared_mailbox.memory}
             case Npu():
                 data |= {"accelerator": each.spec.name, "registers": each.registers.origin}
             case Dma():
@@ -263,6 +265,9 @@ def test_devicetree(emitter: str, path: str, tmp_path: Path) -> None:
         assert (described["core"], described["isa"]) == (core.spec.name, core.isa)
     for core in seen.remote_cpus:
         described = data["devices"][core.name]
+        if core.shared_mailbox:
+            assert described["mailbox"] == core.shared_mailbox.memory
+            continue
         assert core.mailbox is not None
         assert (described["mailbox"], described["irq"]) == (core.mailbox.origin, core.irq)
     for engine in seen.engines:

@@ -53,6 +53,20 @@ def test_the_host_reaches_every_mailbox_and_the_owner_its_own(chip: Any) -> None
     assert set(soc.registers_of(soc.device("npu"))) == set()
 
 
+def test_only_the_host_and_the_owner_reach_a_mailbox_in_memory(chip: Any) -> None:
+    second = {"devices.b": DSP | {"mailbox": "sram"}}
+    reach = {"pools.weights.reach.b": "ro", "pools.shared.reach.b": "rw"}
+    soc = chip({**with_dsp(mailbox="sram"), **second, **reach})
+    boxes = {name: soc.device(name).shared_mailbox for name in ("a", "b")}
+    for name, box in boxes.items():
+        assert (box.memory, box.size, box.origin % 64) == ("sram", 128, 0)
+        windows = {each.name: dict(soc.windows(each)) for each in soc.devices}
+        assert {each for each, found in windows.items() if box in found} == {"cpu", name}
+        assert windows[name][box] is Access.WRITE
+    assert {core.name for core in soc.remote_cpus} == {"a", "b"}
+    assert soc.irqs.keys() == {"npu"}
+
+
 def test_a_core_without_a_mailbox_is_described_and_has_no_layer_of_one(chip: Any) -> None:
     soc = chip(with_dsp())
     assert (soc.device("a").mailbox, soc.device("a").irq) == (None, None)

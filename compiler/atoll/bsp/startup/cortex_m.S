@@ -19,6 +19,7 @@
     .equ    TICK_FORGET, 1 << 25
     .equ    MOST_TICKS, 0xFFFFFF
     .equ    LINES, 32
+    .equ    NO_LINE, 240
 
     .section .atoll.reset, "ax", %progbits
     .balign 256
@@ -80,6 +81,11 @@ atoll_wait_interrupt:
     movs    r2, #31
     ands    r2, r0
     movs    r3, #1
+    cmp     r0, #NO_LINE
+    blo     0f
+    movs    r0, #0
+    movs    r3, #0
+0:
     lsls    r3, r3, r2
     mov     r2, r3
     lsrs    r4, r0, #5

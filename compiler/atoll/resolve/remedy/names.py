@@ -179,8 +179,18 @@ def mailbox(case: Case) -> Iterator[Candidate]:
         return
     if given == "mailbox":
         yield from ((set_key((*parent, "irq"), line),) for line in case.free_lines())
-    else:
+    elif "mailbox" not in case.table(*parent):
         yield from ((Edit((*parent, "mailbox"), hexadecimal(p)),) for p in case.free_pages()[:3])
+    yield (Edit(case.key),)
+
+
+def mailbox_memory(case: Case) -> Iterator[Candidate]:
+    """Yield a RAM for a mailbox, then registers for it."""
+    yield from ((set_key(case.key, name),) for name in case.memories("ram"))
+    for page in case.free_pages()[:1]:
+        for line in case.free_lines():
+            address = Edit(case.key, hexadecimal(page))
+            yield (address, set_key((*case.key[:-1], "irq"), line))
     yield (Edit(case.key),)
 
 
@@ -201,4 +211,6 @@ NAMES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E043": host,
     "E045": parameter_value,
     "E046": default_device,
+    "E247": mailbox_memory,
+    "E248": mailbox_memory,
 }

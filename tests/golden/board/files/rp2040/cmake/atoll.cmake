@@ -15,6 +15,7 @@ set(ATOLL_core0_SOURCES
   "${ATOLL_BSP}/src/atoll_devices.c"
   "${ATOLL_BSP}/src/cortex_m0plus.S"
   "${ATOLL_BSP}/src/memory.c"
+  "${ATOLL_BSP}/src/shared_mailbox.c"
   "${ATOLL_BSP}/src/startup.S"
   "${ATOLL_BSP}/src/status.c"
   "${ATOLL_BSP}/src/workspace.c"
@@ -34,6 +35,31 @@ elseif(ATOLL_TOOLCHAIN STREQUAL "clang")
   set(ATOLL_core0_COMPILE "SHELL:--target=thumbv6m-unknown-none-eabi -mthumb -mfloat-abi=soft -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
   set(ATOLL_core0_LINK "SHELL:-m armelf -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
   set(ATOLL_core0_LIBRARIES "${ATOLL_BSP}/lib/core0/compiler_rt.o")
+endif()
+
+set(ATOLL_core1_IMAGE core1.elf)
+set(ATOLL_core1_SCRIPT "${ATOLL_BSP}/linker/rp2040_core1.ld")
+set(ATOLL_core1_SOURCES
+  "${ATOLL_BSP}/src/cortex_m0plus.S"
+  "${ATOLL_BSP}/src/main_core1.c"
+  "${ATOLL_BSP}/src/memory.c"
+  "${ATOLL_BSP}/src/startup_core1.S"
+)
+set(ATOLL_core1_OBJECTS
+  "${ATOLL_BSP}/models/core1/tiny.o"
+)
+if(ATOLL_TOOLCHAIN STREQUAL "arm-none-eabi-gcc")
+  set(ATOLL_core1_COMPILE "SHELL:-mthumb -march=armv6-m -mfloat-abi=soft -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror -fno-tree-loop-distribute-patterns")
+  set(ATOLL_core1_LINK "SHELL:-mthumb -march=armv6-m -mfloat-abi=soft -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
+  set(ATOLL_core1_LIBRARIES -lgcc)
+elseif(ATOLL_TOOLCHAIN STREQUAL "zig")
+  set(ATOLL_core1_COMPILE "SHELL:-target thumb-freestanding-eabi -mcpu=cortex_m0plus-dsp-mve-vfp2sp-fp64 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_core1_LINK "SHELL:-m armelf -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_core1_LIBRARIES "${ATOLL_BSP}/lib/core1/compiler_rt.o")
+elseif(ATOLL_TOOLCHAIN STREQUAL "clang")
+  set(ATOLL_core1_COMPILE "SHELL:--target=thumbv6m-unknown-none-eabi -mthumb -mfloat-abi=soft -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_core1_LINK "SHELL:-m armelf -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_core1_LIBRARIES "${ATOLL_BSP}/lib/core1/compiler_rt.o")
 endif()
 
 function(atoll_image core)
@@ -70,6 +96,7 @@ if(DEFINED ATOLL_core0_COMPILE)
     "${ATOLL_BSP}/src/atoll_devices.c"
     "${ATOLL_BSP}/src/cortex_m0plus.S"
     "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/shared_mailbox.c"
     "${ATOLL_BSP}/src/startup.S"
     "${ATOLL_BSP}/src/status.c"
     "${ATOLL_BSP}/src/workspace.c"
@@ -90,6 +117,27 @@ if(DEFINED ATOLL_core0_COMPILE)
   target_link_libraries(core0.selftest PRIVATE ${ATOLL_core0_LIBRARIES})
 endif()
 
+if(DEFINED ATOLL_core1_COMPILE)
+  add_executable(core1.selftest
+    "${ATOLL_BSP}/src/cortex_m0plus.S"
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/startup_core1.S"
+    "${ATOLL_BSP}/selftest/main_core1.c"
+    "${ATOLL_BSP}/selftest/core.c"
+    "${ATOLL_BSP}/selftest/probe_thumb.S"
+    ${ATOLL_core1_OBJECTS})
+  set_target_properties(core1.selftest PROPERTIES OUTPUT_NAME core1.selftest.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_BSP}/linker/rp2040_core1.ld")
+  set_source_files_properties(${ATOLL_core1_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(core1.selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(core1.selftest PRIVATE
+    ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
+  target_compile_options(core1.selftest PRIVATE ${ATOLL_core1_COMPILE})
+  target_link_options(core1.selftest PRIVATE ${ATOLL_core1_LINK}
+    -T "${ATOLL_BSP}/linker/rp2040_core1.ld")
+  target_link_libraries(core1.selftest PRIVATE ${ATOLL_core1_LIBRARIES})
+endif()
+
 # The image that serves `atoll run-image --serial`; its start-up code paints the stacks.
 set(ATOLL_SERIAL_BOARD "${ATOLL_BSP}/app/serial.c" "${ATOLL_BSP}/app/guard.c" CACHE STRING
   "Sources of the board for the serial protocol")
@@ -98,6 +146,7 @@ if(DEFINED ATOLL_core0_COMPILE)
     "${ATOLL_BSP}/src/atoll_devices.c"
     "${ATOLL_BSP}/src/cortex_m0plus.S"
     "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/shared_mailbox.c"
     "${ATOLL_BSP}/src/startup.S"
     "${ATOLL_BSP}/src/status.c"
     "${ATOLL_BSP}/src/workspace.c"

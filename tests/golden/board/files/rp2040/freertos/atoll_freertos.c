@@ -46,6 +46,10 @@ void atoll_freertos_raised(uint32_t line) {
 
 int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles) {
   if (xTaskGetSchedulerState() != taskSCHEDULER_RUNNING) return atoll_wait_asleep(line, cycles);
+  if (line >= LINES) {
+    vTaskDelay(cycles / CYCLES_OF_A_TICK);
+    return 0;
+  }
   waiting[line] = xTaskGetCurrentTaskHandle();
   (void)ulTaskNotifyTake(pdTRUE, 0);
   enable(line);

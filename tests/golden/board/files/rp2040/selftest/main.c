@@ -9,6 +9,7 @@
 #include "atoll_devices.h"
 #include "atoll_runtime.h"
 #include "atoll_selftest.h"
+#include "shared_mailbox.h"
 
 /* Turns of 65,536 cycles after which another core that does not answer is given up. */
 #ifndef ATOLL_SELFTEST_PATIENCE
@@ -23,9 +24,41 @@ static uint32_t number, failed;
 
 static const char *const outcomes[] = {"works", "refused", "wrong", "blocked", "silent"};
 
+/* The mailbox of another core in memory, as its halves, or 0. */
+static volatile struct atoll_shared_mailbox_halves *halves_of(uint32_t core) {
+  switch (core) {
+    case ATOLL_DEVICE_CORE1:
+      return (volatile struct atoll_shared_mailbox_halves *)(uintptr_t)ATOLL_DEVICE_CORE1_MAILBOX;
+    default:
+      return 0;
+  }
+}
+
+static int answered_in_memory(volatile struct atoll_shared_mailbox_halves *halves) {
+  const uint32_t looks = 65536u / ATOLL_SHARED_MAILBOX_PERIOD;
+  for (uint32_t look = 0; look / looks < ATOLL_SELFTEST_PATIENCE; look++) {
+    if (atoll_shared_mailbox_answered(halves)) return 1;
+    (void)atoll_wait_interrupt(ATOLL_NO_LINE, ATOLL_SHARED_MAILBOX_PERIOD);
+  }
+  return 0;
+}
+
+static void give_up(uint32_t core) {
+  atoll_print("selftest silent device=");
+  atoll_print(atoll_device_table[core].name);
+  atoll_print("\n");
+  atoll_exit(1);
+}
+
 static int32_t send(uint32_t core, uint32_t command) {
-  (void)core;
-  return atoll_selftest_serve(command);
+  if (core == ATOLL_HOST) return atoll_selftest_serve(command);
+  volatile struct atoll_shared_mailbox_halves *const halves = halves_of(core);
+  if (halves) {
+    atoll_shared_mailbox_send(halves, command);
+    if (!answered_in_memory(halves)) give_up(core);
+    return (int32_t)halves->core.result;
+  }
+  return ATOLL_ERROR_NO_DEVICE;
 }
 
 /* Have a core do something with five arguments. */
@@ -80,7 +113,8 @@ struct march {
 };
 
 static const struct march marches[] = {
-    {ATOLL_DEVICE_CORE0, "arena", "sram", {0x20002000u, 0x0003E000u, 0x20000000u, 4u, 4u}},
+    {ATOLL_DEVICE_CORE0, "arena", "sram", {0x20002080u, 0x0003DF80u, 0x20000000u, 4u, 4u}},
+    {ATOLL_DEVICE_CORE1, "arena", "sram", {0x20002080u, 0x0003DF80u, 0x20000000u, 4u, 4u}},
 };
 
 static void try_march(const struct march *test) {
@@ -123,6 +157,16 @@ static const struct access accesses[] = {
     {ATOLL_DEVICE_CORE0, "core1.code", 0x10050FFCu, 0, 0, 0, 0, 5},
     {ATOLL_DEVICE_CORE0, "core1.data", 0x20001FFCu, 0, 0, 0, 0, 6},
     {ATOLL_DEVICE_CORE0, "core1.stack", 0x20040FFCu, 0, 0, 0, 0, 7},
+    {ATOLL_DEVICE_CORE0, "core1.mailbox", 0x2000207Cu, 0, 1, 1, 0, 8},
+    {ATOLL_DEVICE_CORE1, "arena", 0x2003FFFCu, 0, 1, 1, 1, 0},
+    {ATOLL_DEVICE_CORE1, "weights", 0x101FFFFCu, 0, 1, 1, 0, 1},
+    {ATOLL_DEVICE_CORE1, "core0.code", 0x10040FFCu, 0, 0, 0, 0, 2},
+    {ATOLL_DEVICE_CORE1, "core0.data", 0x20000FFCu, 0, 0, 0, 0, 3},
+    {ATOLL_DEVICE_CORE1, "core0.stack", 0x20041FFCu, 0, 0, 0, 0, 4},
+    {ATOLL_DEVICE_CORE1, "core1.code", 0x10050FFCu, 0, 1, 1, 0, 5},
+    {ATOLL_DEVICE_CORE1, "core1.data", 0x20001FFCu, 0, 1, 1, 0, 6},
+    {ATOLL_DEVICE_CORE1, "core1.stack", 0x20040FFCu, 0, 1, 1, 0, 7},
+    {ATOLL_DEVICE_CORE1, "core1.mailbox", 0x2000207Cu, 0, 1, 1, 0, 8},
     {ATOLL_DEVICE_CORE0, "arena", 0x2003FFFCu, 1, 1, 1, 1, 0},
     {ATOLL_DEVICE_CORE0, "weights", 0x101FFFFCu, 1, 0, 1, 0, 1},
     {ATOLL_DEVICE_CORE0, "core0.code", 0x10040FFCu, 1, 0, 1, 0, 2},
@@ -131,6 +175,16 @@ static const struct access accesses[] = {
     {ATOLL_DEVICE_CORE0, "core1.code", 0x10050FFCu, 1, 0, 0, 0, 5},
     {ATOLL_DEVICE_CORE0, "core1.data", 0x20001FFCu, 1, 0, 0, 0, 6},
     {ATOLL_DEVICE_CORE0, "core1.stack", 0x20040FFCu, 1, 0, 0, 0, 7},
+    {ATOLL_DEVICE_CORE0, "core1.mailbox", 0x2000207Cu, 1, 1, 1, 0, 8},
+    {ATOLL_DEVICE_CORE1, "arena", 0x2003FFFCu, 1, 1, 1, 1, 0},
+    {ATOLL_DEVICE_CORE1, "weights", 0x101FFFFCu, 1, 0, 1, 0, 1},
+    {ATOLL_DEVICE_CORE1, "core0.code", 0x10040FFCu, 1, 0, 0, 0, 2},
+    {ATOLL_DEVICE_CORE1, "core0.data", 0x20000FFCu, 1, 0, 0, 0, 3},
+    {ATOLL_DEVICE_CORE1, "core0.stack", 0x20041FFCu, 1, 0, 0, 0, 4},
+    {ATOLL_DEVICE_CORE1, "core1.code", 0x10050FFCu, 1, 0, 1, 0, 5},
+    {ATOLL_DEVICE_CORE1, "core1.data", 0x20001FFCu, 1, 1, 1, 0, 6},
+    {ATOLL_DEVICE_CORE1, "core1.stack", 0x20040FFCu, 1, 1, 1, 0, 7},
+    {ATOLL_DEVICE_CORE1, "core1.mailbox", 0x2000207Cu, 1, 1, 1, 0, 8},
 };
 
 #define TAG(test) (UINT32_C(0x5E1F0000) | (test)->number)
@@ -218,7 +272,7 @@ static void try_tiny(void) {
 
 
 int main(void) {
-  atoll_print("selftest begin version=1 chip=rp2040 tests=18\n");
+  atoll_print("selftest begin version=1 chip=rp2040 tests=39\n");
   const int32_t status = atoll_devices_start();
   if (status != ATOLL_OK) {
     atoll_print("selftest stopped: ");

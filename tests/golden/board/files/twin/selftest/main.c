@@ -39,16 +39,18 @@ static int answered(uint32_t core) {
   return 0;
 }
 
+static void give_up(uint32_t core) {
+  atoll_print("selftest silent device=");
+  atoll_print(atoll_device_table[core].name);
+  atoll_print("\n");
+  atoll_exit(1);
+}
+
 static int32_t send(uint32_t core, uint32_t command) {
-  const uintptr_t mailbox = atoll_device_table[core].registers;
   if (core == ATOLL_HOST) return atoll_selftest_serve(command);
+  const uintptr_t mailbox = atoll_device_table[core].registers;
   atoll_write(mailbox + ATOLL_MAILBOX_REGISTER_COMMAND, command);
-  if (!answered(core)) {
-    atoll_print("selftest silent device=");
-    atoll_print(atoll_device_table[core].name);
-    atoll_print("\n");
-    atoll_exit(1);
-  }
+  if (!answered(core)) give_up(core);
   const int32_t result = (int32_t)atoll_read(mailbox + ATOLL_MAILBOX_REGISTER_RESULT);
   atoll_write(mailbox + ATOLL_MAILBOX_REGISTER_CLEAR, 1u);
   return result;

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cores that leave each other word in memory: runs, resets, and what is noticed."""
+
+import json
+import shutil
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.requests import load_requests
+
+from atoll.artifacts.build_tree import part_of
+from atoll.artifacts.samples import random_samples
+from atoll.bsp import drivers
+from atoll.bsp.firmware import link_unchecked
+from atoll.bsp.render import FOLDER
+from atoll.cli import main
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.check.layers import check_layers
+from atoll_sim.iss.devices import Guard
+from atoll_sim.iss.engines import make_models
+from atoll_sim.iss.iss_run import simulate as on_iss
+from atoll_sim.simulate.rtl_run import requests_for
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import SimResult, Stop
+
+ROOT = Path(__file__).parents[2]
+MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+PAIR = ROOT / "tests" / "data" / "pair.yaml"
+ASKED = "conv_2d_2"
+
+IN_A_RUN = 60_000
+"""A cycle at which both cores compute parts of the first run."""
+
+
+def compiled_for(soc: ResolvedSoc, core: str = "") -> Compiled:
+    """Compile digits, with a convolution on `core`; else spread over equal cores."""
+    requests = load_requests(None, [f"{ASKED}={core}"] if core else [])
+    return compile_file(soc, MODEL, BuildOptions(requests=requests))
+
+
+def simulated(compiled: Compiled, folder: Path, stall: int = 2_000_000) -> SimResult:
+    """Run two samples on the instruction-set simulator."""
+    pytest.importorskip("unicorn")
+    elves = link_unchecked(compiled.soc, (part_of(compiled),), folder)
+    samples = random_samples(compiled.graph, 2)
+    request = requests_for((compiled,), elves, (samples,), Path(), folder / "run", beats=False)
+    request = replace(request, stall_cycles=stall)
+    return on_iss(request, lambda memory: make_models(compiled.soc, memory, (compiled,)))
+
+
+def assert_exact(compiled: Compiled, result: SimResult) -> None:
+    assert violations(result) == ()
+    assert result.stop is Stop.EXIT
+    samples = random_samples(compiled.graph, 2)
+    assert not check_layers(compiled.graph, samples, result, compiled.soc).mismatches
+
+
+@pytest.mark.parametrize("chip", [str(PAIR), "rp2040"])
+def test_m9_equal_cores_compute_parts(chip: str, tmp_path: Path) -> None:
+    compiled = compiled_for(load_soc(chip))
+    other = next(iter(compiled.soc.remote_cpus))
+    parts = [step for step in compiled.module.entry.steps if len(step.calls) > 1]
+    assert {call.device for step in parts for call in step.calls} == {
+        compiled.soc.host,
+        other.name,
+    }
+    assert_exact(compiled, simulated(compiled, tmp_path))
+
+
+@pytest.mark.parametrize("chip", ["stm32h747", "imxrt1176"])
+def test_m9_caches_are_maintained(chip: str, tmp_path: Path) -> None:
+    """The M7's data cache keeps lines of both halves."""
+    compiled = compiled_for(load_soc(chip), "cm4")
+    assert any(step.device == "cm4" for step in compiled.module.entry.steps)
+    assert_exact(compiled, simulated(compiled, tmp_path))
+
+
+LEFT_OUT = {
+    "clean": ("  atoll_cache_clean((void *)", "  (void)sizeof((void *)"),
+    "invalidate": ("  atoll_cache_invalidate((void *)", "  (void)sizeof((void *)"),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_m9_m6_maintenance_that_is_left_out_is_noticed(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compiled_for(load_soc("stm32h747"), "cm4")
+    edit_driver(monkeypatch, tmp_path, *LEFT_OUT[what])
+    assert simulated(compiled, tmp_path, stall=300_000).stop is not Stop.EXIT
+
+
+def edit_driver(monkeypatch: pytest.MonkeyPatch, folder: Path, old: str, new: str) -> None:
+    """Have firmware built with another text in the driver's header."""
+    copied = shutil.copytree(FOLDER, folder / "sources")
+    header = copied / "drivers" / "shared_mailbox.h"
+    text = header.read_text()
+    assert old in text
+    header.write_text(text.replace(old, new))
+    monkeypatch.setattr(drivers, "FOLDER", copied)
+
+
+def test_m9_m6_the_other_half_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compiled_for(load_soc(PAIR))
+    edit_driver(
+        monkeypatch,
+        tmp_path,
+        "  halves->host.command = command;",
+        "  halves->core.result = command;",
+    )
+    first, *_ = violations(simulated(compiled, tmp_path))
+    assert (first.rule, first.device) == ("device without reach", "cpu")
+    assert "second.mailbox" in str(first)
+
+
+def test_m9_a_restart_of_the_chip_runs_no_old_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watchdog restarts the chip while both cores compute; memory keeps what was sent."""
+    compiled = compiled_for(load_soc(PAIR))
+    ends: list[Guard] = []
+    restart = Guard.restart
+
+    def restarted(guard: Guard) -> None:
+        ends.append(guard)
+        restart(guard)
+
+    monkeypatch.setattr(Guard, "restarts", property(lambda _: None if ends else IN_A_RUN))
+    monkeypatch.setattr(Guard, "restart", restarted)
+    result = simulated(compiled, tmp_path)
+    assert ends
+    assert "watchdog" in result.text
+    assert violations(result) == ()
+    assert result.stop is Stop.EXIT
+
+
+@pytest.mark.slow
+def test_m9_two_cores_in_rtl_are_nearly_twice_as_fast(tmp_path: Path) -> None:
+    def cycles(*more: str) -> int:
+        out = tmp_path / "out.json"
+        with out.open("w") as file, redirect_stdout(file):
+            assert main(["run", str(PAIR), str(MODEL), "--json", *more]) == 0
+        told = json.loads(out.read_text())
+        assert told["bit_exact"]
+        assert not told["placement"]["violations"]
+        return int(told["cycles"]["working"])
+
+    assert cycles("--overlap", "none", "--on-device", "*=cpu") > 1.8 * cycles()
