@@ -12,7 +12,7 @@ from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
-from atoll.bsp import drivers
+from atoll.bsp import application, drivers
 from atoll.bsp.firmware import link_unchecked
 from atoll.bsp.render import FOLDER
 from atoll.cli import main
@@ -69,6 +69,18 @@ def test_m9_equal_cores_compute_parts(chip: str, tmp_path: Path) -> None:
         other.name,
     }
     assert_exact(compiled, simulated(compiled, tmp_path))
+
+
+def test_m9_the_application_lets_a_core_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compiled_for(load_soc(PAIR))
+    right = application._main
+    released = 'void atoll_release_second(void) {\n  atoll_print("released\\n");\n}\n'
+    monkeypatch.setattr(application, "_main", lambda *given: right(*given) + released)
+    result = simulated(compiled, tmp_path)
+    assert result.text.startswith("released\n")
+    assert_exact(compiled, result)
 
 
 @pytest.mark.parametrize("chip", ["stm32h747", "imxrt1176"])

@@ -149,6 +149,7 @@ def device_source(soc: ResolvedSoc) -> str:
         registers=_registers,
         driven=tuple(_driver_instances(soc)),
         held=tuple(_cores_to_load(soc)),
+        released={core.name for core in soc.remote_cpus if core.shared_mailbox},
         held_names={core.name for core, *_ in _cores_to_load(soc)},
         thumb=soc.host_cpu.instructions.family is Family.THUMB,
         views={
