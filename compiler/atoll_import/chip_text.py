@@ -13,6 +13,7 @@ from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
 from atoll.records import dataclass
+from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, PoolWindow, Source
@@ -32,7 +33,6 @@ _OWN_CORE = "see docs/extending.md"
 _ALIGNMENT = 16
 _WIDTH = 4
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]{1,256}")
-_MOST_BYTES = 256 * 2**20
 _MOST_LINE = 1023
 _MOST_HERTZ = 10**11
 _EXAMPLE_CLOCK = 10**9
@@ -339,8 +339,8 @@ def _size(size: int, real: Memory | None) -> tuple[str, str]:
         return UNDECIDED, f"the file says {said}, more than '{real.name}' has: for example {most}"
     if size == 0:
         return UNDECIDED, "the file says 0"
-    if size > _MOST_BYTES:
-        most = format_size(_MOST_BYTES)
+    if size > LARGEST_MEMORY:
+        most = format_size(LARGEST_MEMORY)
         return (
             UNDECIDED,
             f"the file says {format_size(size)}, for example {most}, which is the most",

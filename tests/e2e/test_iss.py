@@ -2,6 +2,8 @@
 """Instruction-set simulation: RTL's firmware, with the same bytes and the same findings."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -287,3 +289,26 @@ def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(tmp_path: Path) -> None:
     found = [{(v.rule, v.device, v.operator) for v in violations(r)} for r in (on_iss, in_rtl)]
     assert found[0] == found[1]
     assert {device for _, device, _ in found[0]} == {"cpu", "npu"}
+
+
+SIZES = ("16 MiB", "1 GiB")
+PEAK = """
+import resource, sys
+from atoll.cli import main
+assert main(sys.argv[1:]) == 0
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_memories_take_room_for_what_is_touched() -> None:
+    peaks = []
+    for size in SIZES:
+        command = ["run", "litex", str(DIGITS), "--cpu", "iss", "--brief"]
+        command += ["--set", f"memories.main_ram.size={size}"]
+        made = subprocess.run(
+            [sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True
+        )
+        peaks.append(int(made.stdout.rpartition("peak ")[2]))
+    less, more = peaks
+    assert more - less < 300_000, "kilobytes"

@@ -40,6 +40,7 @@ CASES: dict[str, list[str]] = {
     "core_unknown": ["core", "test", "cortex_m34"],
     "core_without_rtl": ["core", "test", "cortex_m33"],
     "run_without_rtl": [*RUN, *CORTEX_M55],
+    "run_with_a_large_memory": [*RUN, "--set", "memories.sram.size=512 MiB"],
     "iss_without_core": [*RUN, "--cpu", "iss", *CORTEX_M55],
     "qemu_with_accelerator": [*RUN, "--cpu", "qemu"],
     "qemu_without_machine": ["run", "alone.yaml", "digits.tflite", "--cpu", "qemu"],

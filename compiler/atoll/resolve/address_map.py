@@ -18,7 +18,7 @@ from atoll.resolve.draft import Draft, natural
 from atoll.resolve.energies import of_memory
 from atoll.resolve.soc import Alias, Memory, Registers
 
-LARGEST_MEMORY = 256 * 2**20
+LARGEST_MEMORY = 2**31
 GRANULE = 16
 REGISTER_PAGE = 4096
 
@@ -243,7 +243,7 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
         faults.add(
             "E037",
             f"memory '{name}' has {format_size(memory.size)}, and a description at most"
-            f" {format_size(LARGEST_MEMORY)} of one, since each byte is simulated",
+            f" {format_size(LARGEST_MEMORY)} of one: half of what 32 bits address",
             at=where.at("memories", name, "size"),
             remedy=f"write 'size: {format_size(LARGEST_MEMORY)}'; 'origin' says which part, and"
             " Atoll touches nothing else",

@@ -15,7 +15,7 @@ from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.build.verilate import notes_of, verilate
 from atoll_sim.chip.blame import blame_devices, has_bits_enough
-from atoll_sim.chip.checks import check_cores, check_engines
+from atoll_sim.chip.checks import check_cores, check_engines, check_memories
 from atoll_sim.chip.generate import defines, generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import (
@@ -45,6 +45,7 @@ def elaborate(soc: ResolvedSoc) -> tuple[str, ...]:
         ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
     """
     check_cores(soc)
+    check_memories(soc)
     absent = frozenset(engine.name for engine in soc.engines if not engine.spec.rtl_module)
     check_engines(soc, absent)
     chip = plan_chip(soc, stand_ins=absent)

@@ -10,7 +10,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import RTL_IO, Design, build_executable
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices, has_bits_enough
-from atoll_sim.chip.checks import check_cores, check_engines
+from atoll_sim.chip.checks import check_cores, check_engines, check_memories
 from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import (
     defines,
@@ -110,6 +110,7 @@ def _chip(soc: ResolvedSoc, *, external_host: bool, stand_ins: frozenset[str]) -
     if not external_host:
         check_cores(soc)
     check_engines(soc, stand_ins)
+    check_memories(soc)
     return plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
 
 

@@ -13,6 +13,9 @@ from atoll_sim.chip.ports import ANY, INTERFACE_PORTS, UNIT_PORTS, may_lack, por
 from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.sources import macro_faults, source_faults
 
+LARGEST = 256 * 2**20
+"""Bytes of a memory: each has a place of its own in the model, and a value from the start."""
+
 SLOWEST = 64
 """How many cycles of the host one of an engine may take: 16 of them answer an access to a register,
 and the bus waits for 1,024 of the host's (`atoll_demux`)."""
@@ -40,6 +43,28 @@ def check_engines(soc: ResolvedSoc, stand_ins: frozenset[str]) -> None:
     """
     built = (engine for engine in soc.engines if engine.name not in stand_ins)
     if faults := [fault for engine in built for fault in _engine_faults(engine)]:
+        raise SimulationError.all(faults)
+
+
+def check_memories(soc: ResolvedSoc) -> None:
+    """Refuse a chip with memories that are too large for RTL.
+
+    Raises:
+        SimulationError: E253.
+    """
+    faults = [
+        Fault(
+            code="E253",
+            message=f"memory '{memory.name}' has {format_size(memory.size)}, and RTL simulates at"
+            f" most {format_size(LARGEST)} of one",
+            at=memory.at,
+            remedy="describe the part that firmware and networks use, or use an instruction-set"
+            " simulator",
+        )
+        for memory in soc.memories
+        if memory.size > LARGEST
+    ]
+    if faults:
         raise SimulationError.all(faults)
 
 

@@ -19,7 +19,7 @@ from atoll.resolve.soc import (
     Registers,
     ResolvedSoc,
 )
-from atoll_sim.chip.checks import check_cores, platform_faults
+from atoll_sim.chip.checks import check_cores, check_memories, platform_faults
 from atoll_sim.chip.chip_parts import (
     BuiltMemory,
     Chip,
@@ -45,6 +45,7 @@ def check_chip(soc: ResolvedSoc) -> None:
         SimulationError: as `check_cores` and `plan_chip`.
     """
     check_cores(soc)
+    check_memories(soc)
     plan_chip(soc)
 
 

@@ -3,7 +3,10 @@
 //
 // Unicorn calls the hooks below; their signatures are those of its unicorn.h. They count time, hold each
 // access against what the core reaches, and tell the monitor, as atoll_monitor.sv does in RTL.
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
@@ -163,6 +166,23 @@ void refuse(Core& core, void* engine, uint64_t where, uint32_t address, uint32_t
   core.engine.stop(engine);
 }
 
+// Fill whole pages with a pattern; a large memory shares the pages of one file until it writes them.
+void fill(uint8_t* bytes, size_t size, uint8_t pattern) {
+  constexpr size_t kShared = size_t{2} << 20;
+  constexpr size_t kLarge = size_t{64} << 20;
+  FILE* const file = size < kLarge ? nullptr : std::tmpfile();
+  if (file) {
+    const std::vector<uint8_t> block(kShared, pattern);
+    bool whole = std::fwrite(block.data(), 1, kShared, file) == kShared && std::fflush(file) == 0;
+    for (; whole && size >= kShared; bytes += kShared, size -= kShared) {
+      void* const at = mmap(bytes, kShared, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fileno(file), 0);
+      whole = at != MAP_FAILED;
+    }
+    std::fclose(file);
+  }
+  std::memset(bytes, pattern, size);
+}
+
 void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
   for (uint32_t at = first & ~3U; at < end; at += 4) {
     atoll_saw_access(core.master, record::kFetch, at & ~(kBeat - 1), 0xfU << (at % kBeat));
@@ -231,8 +251,9 @@ void atoll_iss_begin(uint32_t masters) {
   shape.masters = masters;
 }
 
-void atoll_iss_memory(uint32_t origin, uint32_t size, uint8_t* bytes) {
+void atoll_iss_memory(uint32_t origin, uint32_t size, uint8_t* bytes, uint32_t pattern) {
   memories.push_back({origin, size, bytes});
+  fill(bytes, size, static_cast<uint8_t>(pattern));
   chip::Memory memory{};
   memory.origin = origin;
   memory.size = size;

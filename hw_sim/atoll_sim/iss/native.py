@@ -93,11 +93,9 @@ class IssModel(Model):
         self.request = Request.NONE
         self.library.atoll_iss_begin(ctypes.c_uint32(len(soc.devices)))
         for each in soc.memories:
-            self.memory.write(each.origin, bytes([_pattern(each.kind)]) * each.size)
+            span = ctypes.c_uint32(each.origin), ctypes.c_uint32(each.size)
             pointer = ctypes.c_void_p(self.memory.pointer(each.origin))
-            self.library.atoll_iss_memory(
-                ctypes.c_uint32(each.origin), ctypes.c_uint32(each.size), pointer
-            )
+            self.library.atoll_iss_memory(*span, pointer, ctypes.c_uint32(_pattern(each.kind)))
         library = self.library
         self.hooks = (
             library.atoll_iss_block,

@@ -13,6 +13,7 @@
 
 #include "backdoor.h"
 #include "memory_map.h"
+#include "zeros.h"
 
 namespace monitor {
 namespace {
@@ -53,6 +54,7 @@ class Touched {
     bool inside = false;
     for (uint64_t i = first_; i <= last_ + 1ULL; ++i) {
       const uint8_t bits = i <= last_ ? bits_[i] : 0;
+      if (bits) bits_[i] = 0;  // what is zero may take no memory yet
       if (bits == (inside ? 0xff : 0)) continue;  // nothing begins or ends here
       for (uint64_t at = 8 * i; at < 8 * i + 8; ++at) {
         const bool set = bits >> (at % 8) & 1;
@@ -64,14 +66,13 @@ class Touched {
         inside = set;
       }
     }
-    std::fill(bits_.begin() + first_, bits_.begin() + last_ + 1, 0);
     first_ = UINT32_MAX;
     last_ = 0;
   }
 
  private:
   const chip::Memory& memory_;
-  std::vector<uint8_t> bits_;
+  shadow::Zeros<uint8_t> bits_;
   uint32_t first_ = UINT32_MAX;
   uint32_t last_ = 0;
   uint64_t moved_ = 0;

@@ -25,7 +25,7 @@ PARTS = (
     "devices",
 )
 SOURCES = tuple(HERE / f"{part}.cpp" for part in PARTS)
-HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h", HERE / "devices.h")
+HEADERS = tuple(HERE / f"{name}.h" for name in ("shadow", "shadow_table", "zeros", "devices"))
 GENERATED = {PROTOCOL: protocol_header(), RECORDS: records_header()}
 """Headers by name."""
 

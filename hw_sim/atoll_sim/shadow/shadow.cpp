@@ -13,8 +13,8 @@ void Shadow::access(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t add
   if (!enabled) return;
   const uint32_t first = static_cast<uint32_t>(__builtin_ctzll(enabled));
   const uint32_t last = 63U - static_cast<uint32_t>(__builtin_clzll(enabled));
-  const uint16_t segment = bytes->segment[offset + first];
-  if (segment == bytes->segment[offset + last]) {
+  const uint16_t segment = bytes->segment(offset + first);
+  if (segment == bytes->segment(offset + last)) {
     const size_t entry = master * segments_.size() + segment;
     const Grant& now = grants_[entry];
     Edge& edge = edges_[master * kAccessKinds + kind];

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "shadow_table.h"
+#include "zeros.h"
 
 namespace shadow {
 
@@ -67,11 +68,17 @@ class Shadow {
     Mode write;
   };
 
+  // A memory of which most may never be touched: a segment's number is kept as how it differs from
+  // that of the largest one, so that bytes of that one need no writing.
   struct Bytes {
+    Bytes(uint32_t first, uint32_t count) : origin(first), size(count), apart(count), tag(count) {}
+    uint16_t segment(uint32_t offset) const { return apart[offset] ^ largest; }
+
     uint32_t origin;
     uint32_t size;
-    std::vector<uint16_t> segment;
-    std::vector<uint32_t> tag;  // lifetime << 8 | master + 1, or 0
+    uint16_t largest = 0;
+    Zeros<uint16_t> apart;
+    Zeros<uint32_t> tag;  // lifetime << 8 | master + 1, or 0
   };
 
   struct Segment {

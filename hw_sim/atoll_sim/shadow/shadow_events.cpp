@@ -53,7 +53,7 @@ void Shadow::begin_run(uint64_t cycle) {
   const bool renumbered = born_.size() > kMostLifetimes;
   if (renumbered) {
     born_.resize(1);
-    for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
+    for (Bytes& bytes : memories_) bytes.tag.clear();
   }
   keep_states(renumbered);
   // What nobody reads comes last, so that it shows if it lies over an input that somebody reads.
@@ -278,7 +278,7 @@ void Shadow::fill(uint16_t buffer) {
   if (!bytes) return;
   const uint32_t offset = span.origin - bytes->origin;
   const uint32_t count = std::min(span.size, bytes->size - offset);
-  std::fill_n(bytes->tag.begin() + offset, count, lifetime_[buffer] << 8);
+  std::fill_n(&bytes->tag[offset], count, lifetime_[buffer] << 8);
 }
 
 void Shadow::refresh(uint16_t buffer) {

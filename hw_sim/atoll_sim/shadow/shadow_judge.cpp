@@ -22,7 +22,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
   Verdict verdicts[64];
   for (uint64_t rest = enabled; rest; rest &= rest - 1) {
     const uint32_t i = static_cast<uint32_t>(__builtin_ctzll(rest));
-    const Claim mine = claim(master, bytes.segment[offset + i]);
+    const Claim mine = claim(master, bytes.segment(offset + i));
     const uint16_t buffer = kind == kWrite ? mine.write : kind == kRead ? mine.read : kNone;
     if (buffer != kNone) {
       any_right = true;
@@ -42,7 +42,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
   for (uint32_t i = 0; i < 64; ++i) {
     const Verdict& verdict = verdicts[i];
     if (verdict.rule == kRules) continue;
-    if (beats && claim(master, bytes.segment[offset + i]).read == kNone) continue;
+    if (beats && claim(master, bytes.segment(offset + i)).read == kNone) continue;
     // Beside bytes that are there, a beat may show others that the operator's own result replaced.
     if (beats && any_value && verdict.rule == kOverwritten && table_.right(op, verdict.other)) {
       continue;
@@ -62,7 +62,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
 Shadow::Verdict Shadow::judge_byte(uint32_t master, uint32_t kind, uint32_t address, Bytes& bytes,
                                    const Claim& claim) {
   const uint32_t offset = address - bytes.origin;
-  const uint16_t segment = bytes.segment[offset];
+  const uint16_t segment = bytes.segment(offset);
   const uint32_t tag = bytes.tag[offset];
   const bool others = claim.shared && written_by_other(master, claim.write, tag);
   if (kind == kRead && claim.read != kNone) {
@@ -225,7 +225,7 @@ void Shadow::refused(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t ad
   Verdict verdict{kNoReach, kNone, kNone};
   const Bytes* bytes = bytes_at(address);
   if (bytes) {
-    const uint16_t segment = bytes->segment[address - bytes->origin];
+    const uint16_t segment = bytes->segment(address - bytes->origin);
     const Claim mine = claim(master, segment);
     const uint16_t buffer = kind == kWrite ? mine.write : kind == kRead ? mine.read : kNone;
     const bool fetch = kind == kFetch && fetch_[master * segments_.size() + segment];

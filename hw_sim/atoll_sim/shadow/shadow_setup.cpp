@@ -20,7 +20,7 @@ void Shadow::restart() {
   inside_ = false;
   run_ = model_ = running_ = ended_ = 0;
   latest_ = kNone;
-  for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
+  for (Bytes& bytes : memories_) bytes.tag.clear();
   starting_.assign(table_.masters.size(), 1);
   active_.assign(table_.masters.size(), kNone);
   moved_.assign(table_.masters.size(), 0);
@@ -72,16 +72,21 @@ void Shadow::cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const {
 bool Shadow::make_segments() {
   spans_.assign(table_.buffers.size(), {kNone, 0});
   for (const Span& memory : table_.memories) {
-    Bytes bytes{memory.origin, memory.size, {}, {}};
-    bytes.segment.resize(memory.size);
-    bytes.tag.assign(memory.size, 0);
+    Bytes bytes(memory.origin, memory.size);
     std::vector<uint32_t> cuts;
     cut(bytes, cuts);
+    const auto end_of = [&](size_t i) { return i + 1 < cuts.size() ? cuts[i + 1] : memory.size; };
+    const size_t before = segments_.size();
+    size_t largest = 0;
     for (size_t i = 0; i < cuts.size(); ++i) {
-      const uint32_t end = i + 1 < cuts.size() ? cuts[i + 1] : memory.size;
-      std::fill(bytes.segment.begin() + cuts[i], bytes.segment.begin() + end,
-                static_cast<uint16_t>(segments_.size()));
-      segments_.push_back({memory.origin + cuts[i], memory.origin + (end - 1), kNone, {}});
+      if (end_of(i) - cuts[i] > end_of(largest) - cuts[largest]) largest = i;
+      segments_.push_back({memory.origin + cuts[i], memory.origin + (end_of(i) - 1), kNone, {}});
+    }
+    bytes.largest = static_cast<uint16_t>(before + largest);
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      if (i == largest) continue;
+      const uint16_t apart = static_cast<uint16_t>(before + i) ^ bytes.largest;
+      std::fill(&bytes.apart[cuts[i]], &bytes.apart[0] + end_of(i), apart);
     }
     memories_.push_back(std::move(bytes));
   }

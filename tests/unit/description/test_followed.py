@@ -66,8 +66,8 @@ def test_a_memory_that_is_too_large_is_to_be_as_large_as_one_can_be(tmp_path: Pa
     with pytest.raises(AtollError) as caught:
         load_soc(chip)
     (fault,) = caught.value.faults
-    assert str(fault.remedy).startswith("write 'size: 256 MiB'; 'origin' says which part")
-    load_soc(chip, ("memories.dram.size=256 MiB",))
+    assert str(fault.remedy).startswith("write 'size: 2 GiB'; 'origin' says which part")
+    load_soc(chip, ("memories.dram.size=1 GiB",))
 
 
 @pytest.mark.parametrize(

@@ -647,7 +647,7 @@ def test_what_of_a_device_is_like_a_memory_is_named_with_its_size(tmp_path: Path
     }
     assert [*chip(found)["memories"]] == ["sram", "sram_2", "memory"]
     assert {it.key[-1]: it.example for it in found.questions if it.key[1] == "memory"} == {
-        **{"size": "256 MiB", "role": "workspace"}
+        **{"size": "2 GiB", "role": "workspace"}
     }
 
 

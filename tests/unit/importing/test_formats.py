@@ -81,7 +81,7 @@ def test_pdsc_of_several_devices(device: str, tmp_path: Path) -> None:
 
 
 def test_litex(tmp_path: Path) -> None:
-    found = imported(tmp_path, {"csr.json": CSR_JSON})
+    found = imported(tmp_path, {"csr.json": CSR_JSON.replace("536870912", "2684354560")})
     assert asked(found) == [
         *STACK,
         "memories.main_ram.size",
@@ -93,7 +93,7 @@ def test_litex(tmp_path: Path) -> None:
     assert (cpu["core"], cpu["isa"], cpu["clock"]) == ("vexriscv", "rv32im", "48 MHz")
     assert [*data["memories"]] == ["rom", "sram", "main_ram"]
     assert data["pools"]["rom"]["reach"] == {"cpu": "ro"}
-    assert "the file says 512 MiB, for example 256 MiB, which is the most" in found.text
+    assert "the file says 2560 MiB, for example 2 GiB, which is the most" in found.text
     assert "  # csr.json:19 memories.rom\n" in found.text
 
 

@@ -15,11 +15,10 @@ from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
-from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.chip_parts import DataPort
 from atoll_sim.chip.generate import generate, sources
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.chip.plan import merge_spans, plan_chip
+from atoll_sim.chip.plan import check_chip, merge_spans, plan_chip
 from atoll_sim.chip.ports import data_signals
 
 
@@ -243,8 +242,7 @@ def memory(name: str, **values: Any) -> Change:
 
 
 def judged(soc: ResolvedSoc) -> None:
-    check_cores(soc)
-    plan_chip(soc)
+    check_chip(soc)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +263,7 @@ def judged(soc: ResolvedSoc) -> None:
         (memory("sram", width=6), "E081", "'width' 6 is not a power of two"),
         (memory("sram", banks=3), "E081", "'banks' 3 is not a power of two"),
         (memory("sram", size=1000), "E081", "its size of 1000 B is not a multiple of 32"),
+        (memory("sram", size=2**29), "E253", "has 512 MiB, and RTL simulates at most 256 MiB"),
         (memory("sram", origin=0x2000_0004), "E081", "is not a multiple of 8 bytes"),
         (device("npu", clock=1_562_499), "E082", "less than 1/64 of the host's 100000000 Hz"),
         (device("npu", irq=2), "E083", "cannot use interrupt line 2"),

@@ -64,10 +64,10 @@ def test_the_last_address_is_usable(chip: Any, refused: Any) -> None:
     assert fault == "E030 memory 'top' ends past the 32-bit address space"
 
 
-def test_the_largest_memory_is_256_mebibytes(chip: Any, refused: Any) -> None:
-    large = {"origin": 0x8000_0000, "size": "256 MiB", "kind": "ram"}
-    assert chip({"memories.large": large}).memory("large").size == 2**28
-    for more in (2**28 + 16, "1 GiB", "16 GiB", "64 GiB"):
+def test_the_largest_memory_is_2_gibibytes(chip: Any, refused: Any) -> None:
+    large = {"origin": 0x8000_0000, "size": "1792 MiB", "kind": "ram"}
+    assert chip({"memories.large": large}).memory("large").size == 1792 * 2**20
+    for more in (2**31 + 16, "3 GiB", "16 GiB", "64 GiB"):
         (fault,) = refused({"memories.large": {**large, "size": more}})
         assert fault.startswith("E037")
 

@@ -11,7 +11,9 @@ from atoll.description.edits import Candidate, apply_edits, key_at, sentence
 from atoll.description.tree import Node, plain
 from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
+from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.resolve.remedy.accesses import ACCESSES
 from atoll.resolve.remedy.addresses import ADDRESSES
 from atoll.resolve.remedy.case import Case
@@ -175,7 +177,7 @@ def _fault_with(chosen: _Chosen, root: Node) -> Fault:
     if fault.code == "E032":
         remedy += ", or more" if first.key[0] == "memories" else ", or less"
     if fault.code == "E037":
-        remedy += ", or at most 256 MiB"
+        remedy += f", or at most {format_size(LARGEST_MEMORY)}"
     if remedy.endswith("?"):
         tail = _TAILS.get(fault.code, _DELETE)
         remedy += f" {tail}"
