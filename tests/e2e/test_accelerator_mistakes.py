@@ -251,13 +251,13 @@ IN_RTL = {
         "output logic        s_apb_pready_o",
         "input  logic        s_apb_pready_o",
         "E114",
-        "plover.sv:91",
+        "plover.sv:92",
     ),
     "sv syntax": Mistake(
-        "10_vector_engine/plover.sv", "endmodule", "endmodul", "E114", "plover.sv:419"
+        "10_vector_engine/plover.sv", "endmodule", "endmodul", "E114", "plover.sv:421"
     ),
     "undeclared signal": Mistake(
-        "10_vector_engine/plover.sv", "kept_q < 0", "keptt_q < 0", "E114", "plover.sv:366"
+        "10_vector_engine/plover.sv", "kept_q < 0", "keptt_q < 0", "E114", "plover.sv:367"
     ),
 }
 """Found by elaborating the RTL in the chip."""
