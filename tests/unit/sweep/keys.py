@@ -50,10 +50,9 @@ VALUES: Mapping[str, tuple[object, ...]] = {
 """By the last word of a key, or by that of what is around it."""
 
 NEEDS: Mapping[str, tuple[Point, ...]] = {
-    r"\.cache=": (
-        ("{part}.core=cortex_m7", "{part}.isa=armv7e-m"),
-        ("{part}.core=cortex_m7", "{part}.isa=armv7e-m", "{part}.cache.ways=4"),
-        ("{part}.core=cortex_m7", "{part}.isa=armv7e-m", "{part}.cache.size=4096"),
+    r"\.cache=": tuple(
+        ("{part}.core=cortex_m7", "{part}.isa=armv7e-m", "console=0x8000_2000", *more)
+        for more in ((), ("{part}.cache.ways=4",), ("{part}.cache.size=4096",))
     ),
     r"\.function_unit=": (
         ("{part}.core=cv32e40x",),
@@ -183,6 +182,10 @@ class Keys:
         """Yield values that a key might have, the likely ones first; null deletes it."""
         for word in key[-2:]:
             yield from VALUES.get(word, ())
+        if key == ("mpool", "device"):
+            yield from (
+                name for name, each in self._data["devices"].items() if each["kind"] == "npu"
+            )
         for each in shape.get("examples", ()):
             yield yaml.safe_load(each) if isinstance(each, str) else each
         for each in self._options(shape, data):

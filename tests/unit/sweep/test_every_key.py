@@ -47,6 +47,10 @@ NO_PLAN = {
 }
 """Keys that have no right value on these chips."""
 
+PERHAPS_NONE = {
+    "pools.*.reach.DMA": "an engine may need each access that it has",
+}
+
 Question = tuple[str, tuple[Point, ...], int]
 """A chip, a point or the pair of one that is compiled and one that is estimated, and a network."""
 
@@ -135,7 +139,7 @@ def test_every_key(chip: str) -> None:
     plans = Counter[str]()
     for (key, _), each in zip(asked, answers, strict=True):
         plans[keys.kind_of(key)] += not isinstance(each, str)
-    without = {kind for kind, number in plans.items() if not number}
+    without = {kind for kind, number in plans.items() if not number} - {*PERHAPS_NONE}
     assert without == {kind for kind in plans if any(re.search(each, kind) for each in NO_PLAN)}
 
 
