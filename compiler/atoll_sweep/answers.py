@@ -22,6 +22,7 @@ from atoll.records import dataclass
 from atoll.utils.files import require_writable, write_text
 from atoll_sweep.asker import FINE, Row, logic_counts
 from atoll_sweep.chips import is_of_chip
+from atoll_sweep.results import require_unchanged
 from atoll_sweep.search import excess
 from atoll_sweep.space import choice_of
 
@@ -31,7 +32,7 @@ _HEAD = b"# Point "
 _LOGIC = ("logic_um2", "logic_um2_low", "logic_um2_high", "sram_bytes", "logic_basis")
 _FIGURES = (
     *(each for each in METRICS if each not in ("moved_bytes", *_LOGIC)),
-    *("cycles_low", "cycles_high", "basis"),
+    *("cycles_low", "cycles_high", "basis", "energy_basis", "area_basis"),
 )
 
 
@@ -264,9 +265,18 @@ class Answers:
         """Write the chip of a point as a description that extends the one of the sweep.
 
         Raises:
-            UsageError: E235, the point has not been computed; E092, the file cannot be written.
+            UsageError: E235, the point has not been computed, or has no chip; E246, the sweep's
+                files are others now; E092, the file cannot be written.
         """
         row = self.row(point)
+        if row["status"] != FINE:
+            raise UsageError(
+                "E235",
+                f"point {point} has no figures: {row['status']}, {row['fault']}",
+                remedy="name a point without a fault, such as one of the front",
+            )
+        if folder is not None:
+            require_unchanged(self.sweep, folder)
         sets = dict(self.sweep.sets_of([*self._choice(row).values()]))
         base = sets.get(CHIP, str(self.sweep.model.soc))
         if (source := find_soc(base, self.sweep.folder)).parent != shared_folder("socs"):
@@ -279,7 +289,11 @@ class Answers:
         )
         comment = f"Point {point} of sweep {self.sweep.model.sweep}{where}{figures}{options}"
         name = f"{self.sweep.model.sweep[:20]}_{point}"
-        chip = {key: text for key, text in sets.items() if is_of_chip(key)}
+        chip = {
+            key: _seen_from(path.parent, text, source.parent)
+            for key, text in sets.items()
+            if is_of_chip(key)
+        }
         text = chip_text(name, base, chip, comment)
         load_soc(text, folder=path.parent)
         write_text(path, text)
@@ -395,6 +409,16 @@ def _spread(front: Sequence[Row], count: int) -> list[Row]:
         return list(front)
     steps = range(count)
     return [front[each * (len(front) - 1) // max(1, count - 1)] for each in steps]
+
+
+def _seen_from(folder: Path, text: str, base: Path) -> str:
+    """Return a value as one of a description in a folder says it, which one in `base` said."""
+    is_path = "/" in text or text.endswith(".yaml")
+    try:
+        is_file = is_path and not Path(text).is_absolute() and (base / text).is_file()
+    except (OSError, ValueError):
+        return text
+    return os.path.relpath(base / text, folder) if is_file else text
 
 
 def _last_words(key: str, keys: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from atoll.api.driver import estimated_basis
 from atoll.api.requests import options_of
 from atoll.cost.areas import logic_of
 from atoll.cost.bands import add_parts, joint_band
+from atoll.cost.basis import joint_basis
 from atoll.cost.energy import area_of
 from atoll.description.layers import key_words
 from atoll.description.sweep import BUILT, CHIP, NETWORK, PLAN, PLANNER, RUNS, Sweep, figures_asked
@@ -195,12 +196,16 @@ class Asker:
 
     @cached_property
     def _on_top(self) -> Mapping[int, Sequence[list[str]]]:
-        """What each value sets of the axes that change speeds of one chip, by their numbers."""
+        """What each value sets of the axes that change speeds of one chip, by their numbers.
+
+        Each value of such an axis sets the same keys, so that nothing of another is left.
+        """
         axes = [*self.sweep.axes.values()]
         return {
             axis: [[f"{key}={text}" for key, text in each.sets] for each in axes[axis]]
             for axis in self._speeds
             if CHIP not in self._keys(axis)
+            if len({frozenset(key for key, _ in each.sets) for each in axes[axis]}) == 1
         }
 
     def _keys(self, axis: int) -> set[str]:
@@ -264,6 +269,7 @@ class Asker:
             "ram_bytes": max(ram for ram, _ in use.values()),
             "rom_bytes": max(rom for _, rom in use.values()),
             "area_um2": area.total if area else None,
+            "area_basis": area.basis if area else None,
             "basis": ", ".join(dict.fromkeys(bases)),
         }
         bands = [
@@ -277,6 +283,8 @@ class Asker:
             estimates = [atoll.estimate(each).network for each in made.values()]
             row["moved_bytes"] = sum(map(_traffic, estimates))
             row["energy_pj"] = _sum([each.energy_pj for each in estimates])
+            if stated := [each.energy_basis for each in estimates if each.energy_basis]:
+                row["energy_basis"] = joint_basis(stated)
         if logic_counts(self.sweep):
             logic = logic_of(soc._resolved)
             row["logic_um2"], row["sram_bytes"] = logic.total, logic.sram_bytes

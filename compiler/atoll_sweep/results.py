@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from atoll.description.sweep import CONFIRMED, PLAN
-from atoll.diagnostics.errors import UsageError
+from atoll.description.sweep import CONFIRMED, PLAN, Sweep
+from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.records import dataclass
 from atoll.utils.files import require_writable, unwritable
 from atoll_sweep.asker import CRASHED, KILLED, Row
-from atoll_sweep.question import Question
+from atoll_sweep.question import Question, question_of
 from atoll_sweep.table import (
     SWEEP_KEY,
     damage_error,
@@ -190,6 +190,24 @@ def _signs(question: Question) -> dict[str, object]:
         "version": question.version,
         "functions": sorted(question.functions),
     }
+
+
+def require_unchanged(sweep: Sweep, folder: Path) -> None:
+    """Refuse a sweep whose chips, networks or parts are others than when it was computed.
+
+    Raises:
+        UsageError: E246.
+    """
+    try:
+        same = question_of(sweep, {}).digest == _marker_in(folder).get("digest")
+    except AtollError:
+        same = False
+    if not same:
+        raise UsageError(
+            "E246",
+            f"{folder} has figures of other files than the sweep names now",
+            remedy="compute it again into another folder",
+        )
 
 
 def is_finished(folder: Path, later: Sequence[str]) -> bool:

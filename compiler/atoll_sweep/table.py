@@ -40,7 +40,7 @@ def schema_of(sweep: Sweep, document: str, functions: Iterable[str]) -> pa.Schem
     fields += [pa.field("time_us", pa.float64())]
     moved = ("moved_bytes",) if "moved_bytes" in figures_asked(sweep) else ()
     fields += [pa.field(name, pa.int64()) for name in (*moved, "energy_pj", "area_um2")]
-    fields += [pa.field("basis", pa.string())]
+    fields += [pa.field(name, pa.string()) for name in ("basis", "energy_basis", "area_basis")]
     if logic_counts(sweep):
         areas = ("logic_um2", "logic_um2_low", "logic_um2_high", "sram_bytes")
         fields += [pa.field(name, pa.int64()) for name in areas]

@@ -97,6 +97,11 @@ class NetworkEstimate:
     area_um2: int | None
     _found: Found = field(repr=False)
 
+    @property
+    def energy_basis(self) -> str:
+        """What `energy_pj` rests on; "" if the chip states none."""
+        return self._found.energy.basis if self._found.energy else ""
+
     def rows(self) -> list[Row]:
         """Return the operators, with the bytes of each memory in columns of their own."""
         rows = [_row(each) for each in self.operators]

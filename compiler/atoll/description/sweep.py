@@ -57,7 +57,7 @@ BUILT_FIGURES = tuple(f"{BUILT}.{name}" for name in CONFIRMED[BUILT])
 OTHER_COLUMNS = (
     *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
     "stage",
-    *("logic_um2_low", "logic_um2_high", "logic_basis"),
+    *("logic_um2_low", "logic_um2_high", "logic_basis", "energy_basis", "area_basis"),
 )
 """What a row has beside its axes and `METRICS`."""
 
@@ -343,6 +343,8 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
     seen: dict[tuple[str, ...], str] = {}
     taken = {f"{network}.{figure}" for network in model.networks for figure in OF_A_NETWORK}
     taken |= {*METRICS, *OTHER_COLUMNS}
+    outcome = ("status", "fault", "network")
+    taken |= {f"{stage}.{each}" for stage, of in CONFIRMED.items() for each in (*of, *outcome)}
     for name, axis in model.axes.items():
         if name in taken or name.partition(".")[0] in RUNS:
             faults.add(
@@ -374,7 +376,14 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
 
 
 def _check_networks(model: SweepFile, where: SourceMap, faults: Faults) -> None:
-    """Refuse values of an axis of networks that name none."""
+    """Refuse networks that are called as columns begin, and values of an axis that name none."""
+    for name in (each for each in model.networks if each in CONFIRMED):
+        faults.add(
+            "E244",
+            f"a network is called '{name}', as the stage whose figures have that name before them",
+            at=where.at("networks"),
+            remedy="rename it",
+        )
     for name, axis in model.axes.items():
         asked = [each.get(NETWORK) for each in (axis.settings or {}).values()]
         asked += axis.values or () if name == NETWORK else ()

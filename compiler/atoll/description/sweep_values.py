@@ -34,6 +34,7 @@ _PARSERS: Mapping[str, Callable[[str], float]] = {
     "frequency": parse_frequency,
     "time": lambda text: parse_duration(text) * 10**6,
 }
+_MOST = 2**63
 _NEARLY = 1e-9
 """A share by which the sum of many steps may be above the end."""
 
@@ -119,6 +120,8 @@ def range_values(axis: Range) -> tuple[str | None, tuple[str | int | float, ...]
         wrong = "has bounds of different units"
     elif axis.times and first <= 0:
         wrong = "has 'times', and begins at 0 or below"
+    elif last > _MOST:
+        wrong = "ends above 2^63"
     elif last < first:
         wrong = "ends before it begins"
     elif step is not None and (last - first) / step >= MOST_VALUES:

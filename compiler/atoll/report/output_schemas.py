@@ -443,7 +443,7 @@ SWEEP = object_of(
             **dict.fromkeys(("cycles_low", "cycles_high", "energy_pj", "area_um2"), maybe(COUNT)),
             **dict.fromkeys(("logic_um2", "logic_um2_low", "logic_um2_high"), maybe(COUNT)),
             **dict.fromkeys(("sram_bytes",), maybe(COUNT)),
-            logic_basis=maybe(TEXT),
+            **dict.fromkeys(("logic_basis", "energy_basis", "area_basis"), maybe(TEXT)),
             time_us=RATIO,
             basis=TEXT,
             axes=mapping_of(TEXT),

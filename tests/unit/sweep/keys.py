@@ -207,11 +207,11 @@ def _change(key: Key, value: object, whole: object = None) -> tuple[Key, str]:
     return key, f"{'.'.join(key[:-1] if whole else key)}={json.dumps(whole or value)}"
 
 
-def _numbers(now: float | None, least: float, most: float) -> list[float]:
+def _numbers(now: object, least: float, most: float) -> list[float]:
     """Return other numbers within bounds, or some if there is none now."""
     given = (
         (1, 2048, 0, 8, 64, 4096, 1 << 16)
-        if now is None
+        if not isinstance(now, int | float)
         else (2 * now, now // 2, now + 4096, now + 1)
     )
     return [each for each in given if least <= each <= most]

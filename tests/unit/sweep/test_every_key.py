@@ -38,6 +38,9 @@ NETWORKS = (DIGITS, EXAMPLES / "07_own_accelerator" / "network.tflite")
 
 PAIRS, PARTS = 500, 20
 
+SPEEDS = (".clock", ".read_latency", ".banks", ".width", ".speed")
+"""How keys end that a program does not depend on."""
+
 NO_PLAN = {
     r"^version$": "there is one version",
     r"devices.CPU.(mailbox|irq|views.\w+)$": "the host starts others, and nobody starts it",
@@ -163,7 +166,9 @@ def pairs(part: int) -> list[Question]:
         soc, texts = atoll.load_soc(chip), dict[str, list[str]]()
         for key, text in Keys(soc).texts():
             texts.setdefault(".".join(key), []).append(text)
-        first, second, third = (draw(soc, texts, drawn) for _ in range(3))
+        first, second = (draw(soc, texts, drawn) for _ in range(2))
+        speeds = {key: text for key, text in texts.items() if key.endswith(SPEEDS)}
+        third = draw(soc, speeds if drawn.random() < 0.75 else texts, drawn)
         points = (first, second), ((first, second, third) if drawn.random() < 0.5 else (third,))
         number = drawn.randrange(len(NETWORKS))
         found += [(chip, each, number) for each in (points[:1], points[1:], points)]
@@ -174,7 +179,9 @@ def pairs(part: int) -> list[Question]:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_pairs_of_points(part: int) -> None:
     answers = compare(pairs(part))
-    assert any(not isinstance(each, str) for each in answers), "some are chips"
+    of_pairs = answers[2::3]
+    figures = sum(not isinstance(each, str) for each in of_pairs)
+    assert figures >= len(of_pairs) // 3, "the rest are errors"
 
 
 def test_build_options_and_planners_in_turn() -> None:

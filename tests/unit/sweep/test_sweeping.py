@@ -3,6 +3,7 @@
 
 import errno
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from tests.unit.sweep.keys import EXAMPLES
 from tests.unit.sweep.sweeps import DIGITS, small
 
 import atoll
@@ -451,9 +453,69 @@ def test_a_chip_takes_the_place_of_no_other_file(tmp_path: Path) -> None:
     assert mine.read_text() == "extends: lagoon\nsoc: mine\nversion: 1\n"
     found.write_chip(0, tmp_path / "best.yaml")
     found.write_chip(1, tmp_path / "best.yaml")
-    with pytest.raises(atoll.DescriptionError, match="output_lanes"):
+    with pytest.raises(atoll.UsageError, match="output_lanes") as caught:
         found.write_chip(4, tmp_path / "none.yaml")
+    assert caught.value.faults[0].code == "E235"
     assert not (tmp_path / "none.yaml").exists()
+
+
+def test_a_chip_is_not_written_with_figures_of_another(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("extends: lagoon\nsoc: mine\nversion: 1\n")
+    found = swept(tmp_path / "out", soc=str(mine))
+    mine.write_text("extends: lagoon\nsoc: mine\nversion: 1\ndevices: {cpu: {clock: 50 MHz}}\n")
+    with pytest.raises(atoll.UsageError, match="of other files") as caught:
+        found.write_chip(0, tmp_path / "best.yaml")
+    assert caught.value.faults[0].code == "E246"
+    assert not (tmp_path / "best.yaml").exists()
+
+
+def test_files_that_values_name_are_found_from_elsewhere(tmp_path: Path) -> None:
+    own = Path(shutil.copytree(EXAMPLES / "07_own_accelerator", tmp_path / "own"))
+    chip = own / "chip.yaml"
+    chip.write_text(chip.read_text().replace("extends: ../../socs/lagoon.yaml", "extends: lagoon"))
+    axes = {"devices.joiner.accelerator": ["./tern.yaml"]}
+    found = swept(tmp_path / "out", soc=str(chip), axes=axes)
+    (tmp_path / "far").mkdir()
+    (file,) = found.write_chip(0, tmp_path / "far" / "best.yaml").files
+    assert "../own/tern.yaml" in file.read_text()
+    assert atoll.load_soc(file)
+
+
+def test_energy_and_area_have_a_basis(tmp_path: Path) -> None:
+    stated = {f"{part}.area": "{um2: 5, source: own}" for part in ("memories.sram", "devices.cpu")}
+    axes = {"with": {"settings": {"area": stated, "none": {"devices.cpu.clock": "50 MHz"}}}}
+    area, none = swept(tmp_path / "out", axes=axes, objectives=["cycles"]).rows()
+    assert (area["area_basis"], none["area_basis"]) == ("told", None)
+    assert none["energy_basis"] is None
+
+
+SETTINGS = (
+    {"devices.npu.clock": "25 MHz"},
+    {"devices.npu.clock": "50 MHz", "memories.sram.banks": "2"},
+    {"memories.flash.read_latency": "2"},
+    {"devices.cpu.clock": "50 MHz", "devices.npu.clock": "50 MHz"},
+    {"devices.npu.params.output_lanes": "4"},
+    {"memories.sram.read_latency": "2", "devices.npu.params.output_lanes": "16"},
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("stage", ["estimate", "plan"])
+def test_a_point_has_nothing_of_those_asked_before(seed: int, stage: str) -> None:
+    """Values of an axis set different keys; each point is asked alone, and after the others."""
+    drawn = random.Random(seed)
+    some = {f"s{number}": each for number, each in enumerate(drawn.sample(SETTINGS, 3))}
+    axes = {"with": {"settings": some}, "pools.shared.size": ["64 KiB", "128 KiB"]}
+    asked = sweep_of(json.dumps(small(axes=axes, stages={stage: "all"})), Path())
+    question = question_of(asked, {})
+    shared = Asker(question)
+    numbers = list(range(asked.size))
+    drawn.shuffle(numbers)
+    rows = {number: shared.ask(number, planned=stage == "plan") for number in numbers}
+    for number, row in rows.items():
+        forget()
+        assert Asker(question).ask(number, planned=stage == "plan") == row
 
 
 def test_build_options_of_a_point_stand_in_its_file(tmp_path: Path) -> None:
