@@ -19,6 +19,7 @@ from tests.unit.sweep.keys import EXAMPLES
 from tests.unit.sweep.sweeps import DIGITS, small
 
 import atoll
+from atoll.driver.compiled import cost_of
 from atoll.utils.remember import forget
 from atoll_sweep import results as results_module
 from atoll_sweep import sweeping
@@ -496,26 +497,25 @@ SETTINGS = (
     {"memories.flash.read_latency": "2"},
     {"devices.cpu.clock": "50 MHz", "devices.npu.clock": "50 MHz"},
     {"devices.npu.params.output_lanes": "4"},
-    {"memories.sram.read_latency": "2", "devices.npu.params.output_lanes": "16"},
+    {"memories.sram.read_latency": "2", "devices.npu.params.input_lanes": "4"},
 )
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("stage", ["estimate", "plan"])
-def test_a_point_has_nothing_of_those_asked_before(seed: int, stage: str) -> None:
-    """Values of an axis set different keys; each point is asked alone, and after the others."""
+def test_a_point_has_nothing_of_other_values(seed: int, tmp_path: Path) -> None:
+    """Values of an axis set different keys; each chip is loaded and compiled by itself as well."""
     drawn = random.Random(seed)
     some = {f"s{number}": each for number, each in enumerate(drawn.sample(SETTINGS, 3))}
     axes = {"with": {"settings": some}, "pools.shared.size": ["64 KiB", "128 KiB"]}
-    asked = sweep_of(json.dumps(small(axes=axes, stages={stage: "all"})), Path())
-    question = question_of(asked, {})
-    shared = Asker(question)
-    numbers = list(range(asked.size))
-    drawn.shuffle(numbers)
-    rows = {number: shared.ask(number, planned=stage == "plan") for number in numbers}
-    for number, row in rows.items():
+    found = swept(tmp_path / "out", axes=axes).rows()
+    network = atoll.load_network(DIGITS)
+    points = product(some.values(), ("64 KiB", "128 KiB"))
+    for row, (sets, size) in zip(found, points, strict=True):
         forget()
-        assert Asker(question).ask(number, planned=stage == "plan") == row
+        texts = [f"{key}={text}" for key, text in sets.items()]
+        chip = atoll.load_soc("lagoon").with_([*texts, f"pools.shared.size={size}"])
+        compiled = atoll.compile(chip, network)
+        assert row["cycles"] == cost_of(compiled.network._compiled).length, (sets, size)
 
 
 def test_build_options_of_a_point_stand_in_its_file(tmp_path: Path) -> None:
