@@ -58,10 +58,13 @@ class CoreCost:
         host, soc, core = self.soc.host_cpu, self.soc, self.core
         own = (self._latency_of(each) for each in (core.code, core.stack))
         memories = (soc.memory(each.memory).read_latency for each in (core.code, core.stack))
-        pools = ((pool.name, self._latency_of(pool.region)) for pool in soc.pools)
+        width = soc.memory(core.code.memory).width  # of lines that an instruction cache lacks
+        pools = (
+            (pool.name, pool.region.memory, self._latency_of(pool.region)) for pool in soc.pools
+        )
         reads = pools_for(soc, {core.name: Access.READ}, CONSTANT_ROLES, 0)
         constants = ((name, soc.pool(name).room) for name in reads)
-        sign = core.name, host.clock, *own, *memories, *pools, *constants
+        sign = core.name, host.clock, width, *own, *memories, *pools, *constants
         return _first_equal(Alike(sign, core))
 
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:

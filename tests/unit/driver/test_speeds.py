@@ -115,6 +115,7 @@ BOOT = (
     [
         ("atoll2", BOOT, ("memories.boot.read_latency=3", "memories.tcm.read_latency=3")),
         ("twin", (), ("devices.cpu.clock=25 MHz", "devices.dsp.clock=25 MHz")),
+        ("stm32h747", (), ("memories.flash1.width=4", "memories.dtcm.width=4")),
         (
             "lagoon",
             ("pools.private.size=1 KiB", "devices.npu.runs=[ADD]"),
