@@ -29,7 +29,7 @@ from atoll_sim.trace.simulation import SimResult, Stop
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-PAIR = ROOT / "tests" / "data" / "pair.yaml"
+CHIP = ROOT / "tests" / "data" / "neighbours.yaml"
 ASKED = "conv_2d_2"
 
 IN_A_RUN = 60_000
@@ -59,7 +59,7 @@ def assert_exact(compiled: Compiled, result: SimResult) -> None:
     assert not check_layers(compiled.graph, samples, result, compiled.soc).mismatches
 
 
-@pytest.mark.parametrize("chip", [str(PAIR), "rp2040"])
+@pytest.mark.parametrize("chip", [str(CHIP), "rp2040"])
 def test_m9_equal_cores_compute_parts(chip: str, tmp_path: Path) -> None:
     compiled = compiled_for(load_soc(chip))
     other = next(iter(compiled.soc.remote_cpus))
@@ -74,7 +74,7 @@ def test_m9_equal_cores_compute_parts(chip: str, tmp_path: Path) -> None:
 def test_m9_the_application_lets_a_core_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled = compiled_for(load_soc(PAIR))
+    compiled = compiled_for(load_soc(CHIP))
     right = application._main
     released = 'void atoll_release_second(void) {\n  atoll_print("released\\n");\n}\n'
     monkeypatch.setattr(application, "_main", lambda *given: right(*given) + released)
@@ -119,7 +119,7 @@ def edit_driver(monkeypatch: pytest.MonkeyPatch, folder: Path, old: str, new: st
 def test_m9_m6_the_other_half_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled = compiled_for(load_soc(PAIR))
+    compiled = compiled_for(load_soc(CHIP))
     edit_driver(
         monkeypatch,
         tmp_path,
@@ -135,7 +135,7 @@ def test_m9_a_restart_of_the_chip_runs_no_old_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The watchdog restarts the chip while both cores compute; memory keeps what was sent."""
-    compiled = compiled_for(load_soc(PAIR))
+    compiled = compiled_for(load_soc(CHIP))
     ends: list[Guard] = []
     restart = Guard.restart
 
@@ -157,7 +157,7 @@ def test_m9_two_cores_in_rtl_are_nearly_twice_as_fast(tmp_path: Path) -> None:
     def cycles(*more: str) -> int:
         out = tmp_path / "out.json"
         with out.open("w") as file, redirect_stdout(file):
-            assert main(["run", str(PAIR), str(MODEL), "--json", *more]) == 0
+            assert main(["run", str(CHIP), str(MODEL), "--json", *more]) == 0
         told = json.loads(out.read_text())
         assert told["bit_exact"]
         assert not told["placement"]["violations"]

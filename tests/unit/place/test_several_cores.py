@@ -82,7 +82,7 @@ def test_d3_a_core_without_a_mailbox_runs_nothing_and_the_error_names_it(
     assert fault.code == "E048"
     assert "'add_1'" in fault.message
     assert "one has no mailbox, so the host cannot start operators on it" in fault.message
-    assert fault.remedy == "ask for another device, such as 'cpu', or give it 'mailbox' and 'irq'"
+    assert fault.remedy == "ask for another device, such as 'cpu', or give it a 'mailbox'"
 
 
 def test_d3_nothing_falls_to_a_core_without_a_mailbox(

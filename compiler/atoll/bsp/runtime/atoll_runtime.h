@@ -60,8 +60,9 @@ void atoll_print_decimal(int32_t value);
 void atoll_exit(int32_t status) __attribute__((noreturn));
 
 /* Sleep until interrupt `line` is pending or `cycles` (at least 1) of the core have gone by.
- * Returns 1 if the line is pending, 0 if the time is over. ATOLL_NO_LINE never is. */
-#define ATOLL_NO_LINE 255u
+ * Returns 1 if the line is pending, 0 if the time is over. With ATOLL_NO_LINE, whose low bits are those
+ * of line 0, which no device has, it only lets the time pass. */
+#define ATOLL_NO_LINE 256u
 int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ atoll_interrupt:
     .globl  atoll_wait_interrupt
     .type   atoll_wait_interrupt, @function
 atoll_wait_interrupt:
-    sltiu   t0, a0, 32
+    li      t0, 1
     sll     t0, t0, a0
     timer   x0, a1
 1:  waitirq t1

@@ -39,8 +39,8 @@ atoll_interrupt:
     .globl  atoll_wait_interrupt
     .type   atoll_wait_interrupt, @function
 atoll_wait_interrupt:
-    # t0: the line's bit, or none.
-    sltiu   t0, a0, 32
+    # t0: the line's bit.
+    li      t0, 1
     sll     t0, t0, a0
     csrw    MASK, t0
     # Let the timer wake the core at the time now plus `cycles`.
