@@ -290,7 +290,7 @@ class Answers:
         comment = f"Point {point} of sweep {self.sweep.model.sweep}{where}{figures}{options}"
         name = f"{self.sweep.model.sweep[:20]}_{point}"
         chip = {
-            key: _seen_from(path.parent, text, source.parent)
+            key: _relocate(path.parent, text, source.parent)
             for key, text in sets.items()
             if is_of_chip(key)
         }
@@ -411,7 +411,7 @@ def _spread(front: Sequence[Row], count: int) -> list[Row]:
     return [front[each * (len(front) - 1) // max(1, count - 1)] for each in steps]
 
 
-def _seen_from(folder: Path, text: str, base: Path) -> str:
+def _relocate(folder: Path, text: str, base: Path) -> str:
     """Return a value as one of a description in a folder says it, which one in `base` said."""
     is_path = "/" in text or text.endswith(".yaml")
     try:
