@@ -193,7 +193,10 @@ def reach_of(soc: ResolvedSoc, index: int, name: str) -> Reach:
 
 
 def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Granted]:
-    """Yield what a device may touch: pools by their reach, a core also its own regions."""
+    """Yield what a device may touch: pools by their reach, a core also its own regions.
+
+    The host loads code of some cores, and shares their mailboxes in memory.
+    """
     if isinstance(device, Engine) and device.spec.fed:
         return
     reach = {pool.name: pool.reach[device.name] for pool in soc.pools}
@@ -203,7 +206,7 @@ def _grants(soc: ResolvedSoc, device: Device) -> Iterator[Granted]:
         owner, _, kind = region.name.rpartition(".")
         if region.name in reach:
             access = reach[region.name]
-        elif region.name in held:
+        elif region.name in held or (kind == "mailbox" and device.name == soc.host):
             access = Access.WRITE
         elif owner.partition(".")[0] != device.name:
             access = Access.NONE
