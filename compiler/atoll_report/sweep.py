@@ -34,6 +34,11 @@ def content(documents: Node) -> Mapping[str, object] | None:
             for name, value in figures.items()
             if value.known
         ),
+        "bases": [
+            name
+            for name in ("energy_basis", "area_basis")
+            if any(each[name].raw for each in sweep["front"])
+        ],
         "logic": any(each["logic_basis"].raw for each in sweep["front"]),
         "objectives": objectives,
         "plots": [_plot(sweep, *two) for two in pairwise(drawn)],

@@ -30,6 +30,7 @@ _FRONT_ROWS = 20
 _DRAWN = 600
 _HEAD = b"# Point "
 _LOGIC = ("logic_um2", "logic_um2_low", "logic_um2_high", "sram_bytes", "logic_basis")
+_BASES = {"energy_pj": "energy_basis", "area_um2": "area_basis"}
 _FIGURES = (
     *(each for each in METRICS if each not in ("moved_bytes", *_LOGIC)),
     *("cycles_low", "cycles_high", "basis", "energy_basis", "area_basis"),
@@ -361,7 +362,9 @@ class Answers:
         later = (f"{stage}.{name}" for stage in CONFIRMED for name in CONFIRMED[stage])
         ran = [name for name in later if any(row.get(name) is not None for row in rows)]
         logic = ("logic band", "logic basis") if logic_counts(self.sweep) else ()
-        axes, figures = [*self.sweep.axes], (*self.objectives, *ran, "alike", "basis", *logic)
+        told = [basis for figure, basis in _BASES.items() if figure in self.objectives]
+        axes = [*self.sweep.axes]
+        figures = (*self.objectives, *ran, "alike", "basis", *told, *logic)
         if columns and len("  ".join(("point", *axes, *figures))) > columns:
             axes = [_last_words(each, axes) for each in axes]
         heads = ("point", *axes, *figures)
@@ -373,6 +376,7 @@ class Answers:
                 *("" if row[name] is None else _number(row[name]) for name in ran),
                 f"+{row['alike']:,}" if row["alike"] else "",
                 row["basis"],
+                *(row[name] or "" for name in told),
                 *((_logic_band(row), row["logic_basis"]) if logic else ()),
             )
             for row in rows

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.effort import in_gate
+from tests.watchdog import restart_once
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
@@ -25,7 +26,6 @@ from atoll_image.check import disagreements
 from atoll_image.elf import read_image
 from atoll_sim.build.model import build_model
 from atoll_sim.check.layers import check_layers
-from atoll_sim.iss.devices import Guard
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate
 from atoll_sim.mutate.campaign import run_right, try_mutant
@@ -157,15 +157,7 @@ def test_d5_m6_code_is_copied_again_after_a_restart(
 ) -> None:
     """The watchdog restarts the chip once, in its first run; the copy is no finding."""
     compiled: Compiled = request.getfixturevalue(chip)
-    ends: list[Guard] = []
-    restart = Guard.restart
-
-    def restarted(guard: Guard) -> None:
-        ends.append(guard)
-        restart(guard)
-
-    monkeypatch.setattr(Guard, "restarts", property(lambda _: None if ends else IN_A_RUN))
-    monkeypatch.setattr(Guard, "restart", restarted)
+    ends = restart_once(monkeypatch, IN_A_RUN)
     result = run(compiled, link(compiled, tmp_path), tmp_path)
     assert ends
     assert "watchdog" in result.text

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.requests import load_requests
+from tests.watchdog import restart_once
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
@@ -20,7 +21,6 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.check.layers import check_layers
-from atoll_sim.iss.devices import Guard
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate as on_iss
 from atoll_sim.simulate.rtl_run import requests_for
@@ -136,15 +136,7 @@ def test_m9_a_restart_of_the_chip_runs_no_old_command(
 ) -> None:
     """The watchdog restarts the chip while both cores compute; memory keeps what was sent."""
     compiled = compiled_for(load_soc(CHIP))
-    ends: list[Guard] = []
-    restart = Guard.restart
-
-    def restarted(guard: Guard) -> None:
-        ends.append(guard)
-        restart(guard)
-
-    monkeypatch.setattr(Guard, "restarts", property(lambda _: None if ends else IN_A_RUN))
-    monkeypatch.setattr(Guard, "restart", restarted)
+    ends = restart_once(monkeypatch, IN_A_RUN)
     result = simulated(compiled, tmp_path)
     assert ends
     assert "watchdog" in result.text

@@ -35,6 +35,7 @@ _PARSERS: Mapping[str, Callable[[str], float]] = {
     "time": lambda text: parse_duration(text) * 10**6,
 }
 _MOST = 2**63
+"""No figure of a chip is larger, and its powers still have room in a float."""
 _NEARLY = 1e-9
 """A share by which the sum of many steps may be above the end."""
 

@@ -10,7 +10,7 @@ _PARTS = ("mailbox", "irq")
 
 
 def check_mailbox(draft: Draft, name: str, cpu: Cpu) -> None:
-    """Note half a mailbox, one at the host."""
+    """Note half a mailbox, and one at the host, which has nobody to obey."""
     if not all(draft.knows("devices", name, part) for part in (*_PARTS, "kind")):
         return
     given = [part for part in _PARTS if getattr(cpu, part) is not None]

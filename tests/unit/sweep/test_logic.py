@@ -120,6 +120,8 @@ def test_a_table_of_ones_own_counts_with_axes(tmp_path: Path) -> None:
     found = swept(soc=str(chip), axes=axes, objectives=["area_um2", "energy_pj"])
     rows = found.rows()
     assert [row["area_um2"] for row in rows] == [450, 450, 450, 500, 500, 500]
+    assert {(row["area_basis"], bool(row["energy_basis"])) for row in rows} == {("told", True)}
+    assert {"energy_basis", "area_basis"} <= {*found.text().split()}, "beside the front's figures"
     for one, two, four in (rows[:3], rows[3:]):
         macs = two["energy_pj"] - one["energy_pj"]
         assert macs > 0
