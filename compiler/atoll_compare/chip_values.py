@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
+from atoll.resolve.register_steps import Steps
 from atoll.resolve.soc import (
     Alias,
     Cpu,
@@ -159,6 +160,15 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
     if core.cache:
         yield "cache.line", size(core.cache.line)
         yield "cache.write_back", _flag(core.cache.write_back)
+        if steps := core.cache.maintenance:
+            yield "cache.maintenance.clean", _steps(steps.clean)
+            yield "cache.maintenance.invalidate", _steps(steps.invalidate)
+    if core.release:
+        yield "release", _steps(core.release)
+
+
+def _steps(steps: Steps) -> Value:
+    return Value(", then ".join(map(str, steps)))
 
 
 def _region(key: str, region: Region) -> Iterator[tuple[str, Value]]:

@@ -13,7 +13,7 @@ from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
-from atoll.resolve.memory_views import as_seen_by, device_address
+from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVERS = ("mailbox", "shared_mailbox")
@@ -149,7 +149,15 @@ def device_source(soc: ResolvedSoc) -> str:
         registers=_registers,
         driven=tuple(_driver_instances(soc)),
         held=tuple(_cores_to_load(soc)),
-        released={core.name for core in soc.remote_cpus if core.shared_mailbox},
+        released={
+            core.name: core.release
+            for core in soc.remote_cpus
+            if core.shared_mailbox or core.release
+        },
+        begin={
+            core.name: {word: f"UINT32_C({at:#010x})" for word, at in begin_of(soc, core).items()}
+            for core in soc.remote_cpus
+        },
         held_names={core.name for core, *_ in _cores_to_load(soc)},
         thumb=soc.host_cpu.instructions.family is Family.THUMB,
         views={

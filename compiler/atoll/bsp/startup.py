@@ -12,6 +12,7 @@ from atoll.bsp.render import FOLDER, opening_sentence, render
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
+from atoll.resolve.register_steps import is_by_line
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 
 _TEMPLATES = {Family.THUMB: "startup_thumb.S", Family.AARCH64: "startup_a64.S"}
@@ -51,7 +52,15 @@ def startup_files(
 
 def _cache(soc: ResolvedSoc, core: Cpu) -> str:
     """Write how a core maintains its data cache."""
-    return render("atoll_cache.c", made_from=opening_sentence(soc), core=core)
+    found = core.cache and core.cache.maintenance
+    told = {"clean": found.clean, "invalidate": found.invalidate} if found else {}
+    return render(
+        "atoll_cache.c",
+        made_from=opening_sentence(soc),
+        core=core,
+        ranges=[name for name, steps in told.items() if not is_by_line(steps)],
+        thumb=core.instructions.family is Family.THUMB,
+    )
 
 
 def core_files(soc: ResolvedSoc) -> Mapping[str, str]:
@@ -118,6 +127,6 @@ def _startup(
         blocks=_blocks(soc, core),
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         works=tuple(work for work in works if work.thread),
-        turns_cache_on=core.cache is not None and core.spec.cache == "scb",
+        turns_cache_on=core.maintained_by == "scb",
         **protection_setup(soc, core),
     )

@@ -20,6 +20,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.plugins.loading import is_own
 from atoll.reach.candidates import CONSTANT_ROLES, pools_for
+from atoll.resolve.data_cache import REGISTERS
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc, once_per_chip, once_per_device
 from atoll.resolve.specs import Timing, Tuning
@@ -43,8 +44,8 @@ SIMULATED = "simulated"
 """Likewise, where the instructions are those that ran on the instruction-set simulator."""
 
 ASSUMED = "assumed"
-"""What a core waits for is that: for instructions, its timing does not say; and its data cache
-always has what it may keep.
+"""What a core waits for is that: for instructions, its timing does not say; its data cache always
+has what it may keep; registers that maintain it answer at the second look.
 """
 
 TOLD = "told"
@@ -219,7 +220,8 @@ def _timed_source(
         near = near and max(own) <= MEASURED_DATA_LATENCY
     told = timing.waits or timing.cache
     cached = _uses_cache(core, soc)
-    assumed = (cached and not lines) or (not told and further_latency(core, soc))
+    unmeasured = cached and (not lines or core.maintained_by == REGISTERS)
+    assumed = unmeasured or (not told and further_latency(core, soc))
     basis = f"{how} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
     if lines == COUNTED and how == SIMULATED:
         basis += f", {COUNTED} x {timing.basis}"

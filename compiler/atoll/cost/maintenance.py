@@ -2,14 +2,16 @@
 """What cores take to clean and invalidate their data caches, by the instructions of that code.
 
 That is `atoll_cache_clean` and `atoll_cache_invalidate` of `bsp/templates/atoll_cache.c.j2`, which
-go from line to line. A barrier counts as one instruction; what a dirty line takes that leaves is
-that of lines that move.
+go from line to line, or leave that to registers. A barrier counts as one instruction; what a dirty
+line takes that leaves is that of lines that move. How long registers take is not known: a core
+looks twice at one that it waits for (`atoll.cost.basis.ASSUMED`).
 """
 
 from collections.abc import Iterable, Mapping
 
 from atoll.cost.counted import CLASSES, Counts, cycles_by_class, timed_core
-from atoll.ir.maintenance import Maintenance
+from atoll.ir.maintenance import Maintenance, Operation
+from atoll.resolve.register_steps import ALL, is_by_line
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 
@@ -41,14 +43,39 @@ def maintenance_cycles(
         lines: of each buffer.
         soc: the chip.
     """
-    own = [lines[each.buffer] for each in operations if each.core == core.name]
-    if not own or core.spec.cache is None:
+    own = [each for each in operations if each.core == core.name]
+    if not own or not core.maintained_by:
         return 0
     timed = timed_core(core)
     assert timed.spec.timing
     takes = cycles_by_class(timed, timed.spec.timing, soc)
-    calls, each = (
-        sum(number * cycles for number, cycles in zip(table[core.spec.cache], takes, strict=True))
-        for table in (CALL, LINE)
-    )
-    return round(len(own) * calls + sum(own) * each)
+    cycles = 0.0
+    for operation in own:
+        calls, each = (
+            sum(number * cycles for number, cycles in zip(counts, takes, strict=True))
+            for counts in _counts_of(core, operation.operation)
+        )
+        cycles += calls + lines[operation.buffer] * each
+    return round(cycles)
+
+
+def _counts_of(core: Cpu, operation: Operation) -> tuple[Counts, Counts]:
+    """Return the instructions of a call, and of each line."""
+    found = core.cache and core.cache.maintenance
+    if not found:
+        return CALL[core.maintained_by], LINE[core.maintained_by]
+    steps = found.clean if operation is Operation.CLEAN else found.invalidate
+    number = dict.fromkeys(("load", "store", "other", "branch", "taken"), 0.0)
+    for step in steps:
+        masked = step.mask != ALL
+        number["load"] += 2 if step.waits else masked
+        number["store"] += not step.waits
+        number["other"] += 2 + 2 * masked
+        number["branch"] += 2 * step.waits
+        number["taken"] += step.waits
+    calls = _counts(other=10, branch=1, jump=2, taken=2)
+    if is_by_line(steps):
+        number["branch"] += 1
+        number["taken"] += 1
+        return calls, _counts(**number)
+    return tuple(map(sum, zip(calls, _counts(**number), strict=True))), _counts()

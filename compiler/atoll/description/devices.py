@@ -21,10 +21,12 @@ from atoll.description.fields import (
     Label,
     LinkCommand,
     Mailbox,
+    Mask,
     Name,
     Pair,
     PositiveSize,
     Size,
+    StepValue,
     Views,
 )
 from atoll.description.vocabulary import (
@@ -35,6 +37,41 @@ from atoll.description.vocabulary import (
     Isa,
     OperatorName,
 )
+
+
+class RegisterStep(Described):
+    """A step of a sequence: a register of 32 bits that is written, or waited for."""
+
+    write: Address | None = Field(
+        default=None, description="Address of the register that is written."
+    )
+    wait: Address | None = Field(
+        default=None, description="Address of the register that is read until it has 'value'."
+    )
+    value: StepValue = Field(
+        description="What is written, or waited for: a word; or the name of an address or size"
+        " that is written (docs/platform.md).",
+        examples=["0x1"],
+    )
+    mask: Mask | None = Field(
+        default=None, description="The bits of 'value'; all others stay, or do not matter."
+    )
+
+
+Steps = Annotated[tuple[RegisterStep, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
+
+
+class CacheSteps(Described):
+    """How a data cache is maintained by registers, which the core itself writes."""
+
+    clean: Steps = Field(
+        description="Writes back what was stored to lines, which may stay.",
+        examples=["[{write: 0x6003_1400, value: line}]"],
+    )
+    invalidate: Steps = Field(
+        description="Forgets lines, and what was stored to them.",
+        examples=["[{write: 0x6003_1404, value: line}]"],
+    )
 
 
 class Cache(Described):
@@ -56,6 +93,14 @@ class Cache(Described):
         default=None,
         description="Lines of each set, of which the one used longest ago makes room.",
         examples=["4"],
+    )
+    maintenance: CacheSteps | None = Field(
+        default=None,
+        description="Registers that maintain it; by default the core does, as its file says.",
+        examples=[
+            "{clean: [{write: 0x6003_1400, value: line}],"
+            " invalidate: [{write: 0x6003_1404, value: line}]}"
+        ],
     )
 
 
@@ -230,6 +275,12 @@ class Cpu(Described):
     )
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
+    )
+    release: Steps | None = Field(
+        default=None,
+        description="What the host does to registers so that the core begins; by default it begins"
+        " by itself, or the application lets it.",
+        examples=["[{write: 0x6000_0800, value: 0x1}]"],
     )
     cache: Cache | None = Field(
         default=None,

@@ -111,6 +111,13 @@ def _mailbox(value: object) -> object:
     return _quantity(_parse_address, 0, ADDRESS_SPACE - 1, what)(value)
 
 
+def _step_value(value: object) -> object:
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return value
+    what = "a word such as 0x8000_0001, or a name of what is written"
+    return _quantity(_parse_address, 0, 2**_WORD_BITS - 1, what)(value)
+
+
 def _pair(value: object) -> object:
     if isinstance(value, list) and len(value) == 2:
         return value
@@ -299,6 +306,23 @@ Mailbox = Annotated[
             ]
         }
     ),
+]
+StepValue = Annotated[
+    int | str,
+    BeforeValidator(_step_value),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 2**_WORD_BITS - 1},
+                {"type": "string", "pattern": "^(0x[0-9a-fA-F_]+|[a-z][a-z0-9_]{0,31})$"},
+            ]
+        }
+    ),
+]
+Mask = Annotated[
+    int,
+    BeforeValidator(_quantity(_parse_address, 1, 2**_WORD_BITS - 1, "bits such as 0x10")),
+    _schema(r"^0x[0-9a-fA-F_]+$", 1, 2**_WORD_BITS - 1),
 ]
 Frequency = Annotated[
     int,

@@ -60,12 +60,13 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             at=draft.where.at("devices", name, "protection"),
             remedy="write 'protection: false', or name another core",
         )
-    if core and cpu.cache is not None and not _is_maintained(core, cpu):
+    if core and cpu.cache and not (cpu.cache.maintenance or _is_maintained(core, cpu)):
         draft.faults.add(
             "E107",
             f"core '{core.core}' of '{name}' has no way to maintain a data cache with '{cpu.isa}'",
             at=draft.where.at("devices", name, "cache"),
             remedy=remove("devices", name, "cache")
+            + ", or write 'maintenance': the registers that do"
             + ("" if core.interrupts.controller in WITHOUT_ZICBOM else _OF_ITS_FILE),
         )
     if cpu.cache is not None:

@@ -2,6 +2,10 @@
 """The data cache of a core. Plain data."""
 
 from atoll.records import dataclass
+from atoll.resolve.register_steps import CacheSteps
+
+REGISTERS = "registers"
+"""What maintains a data cache whose core cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,12 +17,14 @@ class Cache:
         write_back: stores stay in it until their line is cleaned or evicted.
         size: its bytes; None if that is not said.
         ways: lines of each set; None if `size` is.
+        maintenance: registers that maintain it; None where the core does by itself.
     """
 
     line: int
     write_back: bool
     size: int | None = None
     ways: int | None = None
+    maintenance: CacheSteps | None = None
 
     @property
     def sets(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from atoll.description.accelerator_files import AcceleratorDescription
+from atoll.description.devices import Cache as CacheModel
 from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Dma as DmaModel
@@ -20,6 +21,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.energies import area_of, energy_of
 from atoll.resolve.function_units import unit_of
 from atoll.resolve.loaders import loader_of
+from atoll.resolve.register_steps import CacheSteps, steps_of
 from atoll.resolve.soc import (
     Cache,
     Commands,
@@ -121,10 +123,19 @@ def _cpu(
         shared_mailbox=regions.get(f"{name}.{RegionKind.MAILBOX}"),
         irq=model.irq,
         protected=model.protection,
-        cache=Cache(**dict(model.cache)) if model.cache else None,
+        release=steps_of(model.release),
+        cache=_cache(model.cache) if model.cache else None,
         targets=tuple(code_targets(model)),
         unit=unit_of(units[name]) if name in (units := draft.description.function_units) else None,
     )
+
+
+def _cache(model: CacheModel) -> Cache:
+    steps = model.maintenance
+    maintenance = steps and CacheSteps(
+        clean=steps_of(steps.clean), invalidate=steps_of(steps.invalidate)
+    )
+    return Cache(**{**dict(model), "maintenance": maintenance})
 
 
 def _engine(

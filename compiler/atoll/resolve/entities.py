@@ -16,9 +16,10 @@ from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.records import dataclass
 from atoll.resolve.commands import Commands
-from atoll.resolve.data_cache import Cache
+from atoll.resolve.data_cache import REGISTERS, Cache
 from atoll.resolve.marks import SPEED, TOLD
 from atoll.resolve.places import Placed, Region, RegionKind
+from atoll.resolve.register_steps import Steps
 from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, KernelRun, Tuning
 
 
@@ -117,6 +118,7 @@ class Cpu(Device):
         mailbox: registers through which the host has this core run operators, at one address for
             both (`atoll.resolve.mailbox`); None for the host.
         shared_mailbox: memory through which it does so instead (docs/cores.md).
+        release: what the host does so that it begins, by the host's addresses; empty if nothing.
         irq: interrupt line of the mailbox at the host; None without a mailbox of registers.
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
@@ -141,6 +143,7 @@ class Cpu(Device):
     thread_limits: tuple[ThreadLimits, ...] = ()
     mailbox: Registers | None = None
     shared_mailbox: Region | None = None
+    release: Steps = ()
     irq: int | None = None
     protected: bool = False
     cache: Cache | None = None
@@ -198,6 +201,18 @@ class Cpu(Device):
     def code_regions(self) -> tuple[Region, ...]:
         """Where it has instructions, the region that it begins in first."""
         return (self.load, self.code) if self.load else (self.code,)
+
+    @property
+    def maintained_by(self) -> str:
+        """What maintains its data cache: ``scb``, ``zicbom`` or ``registers``; "" without one."""
+        if self.cache is None:
+            return ""
+        return REGISTERS if self.cache.maintenance else self.spec.cache or ""
+
+    @property
+    def begins(self) -> bool:
+        """Whether it begins when the chip does; otherwise its host lets it."""
+        return not (self.is_held or self.release)
 
     @property
     def is_held(self) -> bool:

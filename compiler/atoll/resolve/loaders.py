@@ -101,8 +101,13 @@ def _check_host(draft: Draft, name: str, cpu: Cpu, memory: str) -> None:
     writer = dict(draft.cpus()).get(host)
     if name == host:
         _fault(draft, "E204", name, cpu, "it is the host itself", key, "copy")
-    elif not isinstance(cpu.mailbox, int) and draft.knows("devices", name, "mailbox"):
-        wrong = "it has no registers of a mailbox, through which its host lets it begin"
+    elif not (
+        isinstance(cpu.mailbox, int)
+        or (cpu.mailbox and cpu.release)
+        or not draft.knows("devices", name, "mailbox")
+        or not draft.knows("devices", name, "release")
+    ):
+        wrong = "nothing lets it begin: no registers of a mailbox, and no 'release'"
         _fault(draft, "E204", name, cpu, wrong, key, "external")
     elif writer and not _reaches(draft, host, writer, memory, writes=True):
         wrong = f"its host '{host}' has no pool in '{memory}' that it may write"

@@ -7,10 +7,12 @@ So does a core with a view of a register block. An alias of a memory shows devic
 see in the memory too; a region is touched at one of the two.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from atoll.isa.instruction_set import Family
+from atoll.resolve.register_steps import ENTRY, VECTORS, RegisterStep
 from atoll.resolve.soc import Alias, Cpu, Device, Engine, Memory, Placed, Region, ResolvedSoc
 
 _Part = TypeVar("_Part", bound=Placed)
@@ -122,6 +124,21 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
     found = as_seen_by(soc, core.name).device(core.name)
     assert isinstance(found, Cpu)
     return found
+
+
+def steps_by(soc: ResolvedSoc, core: Cpu) -> Iterator[RegisterStep]:
+    """Yield the steps that a core makes: on its data cache, and as host to let others begin."""
+    if core.cache and (found := core.cache.maintenance):
+        yield from (*found.clean, *found.invalidate)
+    if core.name == soc.host:
+        yield from (step for each in soc.cpus for step in each.release)
+
+
+def begin_of(soc: ResolvedSoc, core: Cpu) -> Mapping[str, int]:
+    """Return what the names of its `release` stand for: where a core begins, as it sees that."""
+    seen = core_as_it_sees(soc, core)
+    thumb = core.instructions.family is Family.THUMB
+    return {ENTRY: seen.reset_address | thumb, VECTORS: seen.boot.origin}
 
 
 def shows_memory(soc: ResolvedSoc, alias: Alias, device: str) -> bool:

@@ -31,6 +31,7 @@ from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
 from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
+from atoll.resolve.register_checks import check_steps
 from atoll.resolve.soc import (
     Alias,
     CInterface,
@@ -59,6 +60,7 @@ _NOTHING_FOLLOWS = (
     ("reach",),
     ("others",),
     ("cache",),
+    ("release",),
     ("views",),
     ("label",),
     ("load",),
@@ -98,6 +100,7 @@ def resolve(description: Description) -> ResolvedSoc:
     blocks = resolve_registers(draft)
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
+    check_steps(draft, blocks, console)
     check_aliases(draft)
     check_loaders(draft, memories)
     check_views(draft, memories, blocks, console)

@@ -97,6 +97,14 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
             at=cpu.at,
             remedy=instead[1],
         )
+    told = {"release": cpu.release, "cache.maintenance": cpu.cache and cpu.cache.maintenance}
+    for key in (key for key, steps in told.items() if steps):
+        yield Fault(
+            code="E259",
+            message=f"device '{cpu.name}': no RTL has the registers of its '{key}'",
+            at=cpu.at,
+            remedy="use --cpu iss",
+        )
     yield from package_faults(cpu)
     if cpu.unit:
         yield from _package_faults(cpu.unit, "function unit", cpu)

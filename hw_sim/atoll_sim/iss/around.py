@@ -13,6 +13,10 @@ class Around(Protocol):
         """Note an access that was kept back, or that the bus failed."""
         ...
 
+    def release(self, core: Cpu, at: int) -> None:
+        """Let a core begin, at a time of the host."""
+        ...
+
     def serve(self) -> None:
         """Take what the log has that is new."""
         ...

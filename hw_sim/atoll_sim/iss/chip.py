@@ -160,7 +160,7 @@ class IssChip:
         soc, self._before_reset = self._soc, self._count()
         self._mailboxes = {
             cpu.name: Mailbox(
-                soc.host, partial(self._release, cpu) if cpu.is_held else None, self._hear
+                soc.host, partial(self.release, cpu) if cpu.is_held else None, self._hear
             )
             for cpu in soc.cpus
             if cpu.mailbox
@@ -178,11 +178,11 @@ class IssChip:
         self._cores = {
             cpu.name: self._make_core(cpu, at)
             for cpu in soc.cpus
-            if cpu.name in self._code and not cpu.is_held
+            if cpu.name in self._code and cpu.begins
         }
 
-    def _release(self, cpu: Cpu, at: int) -> None:
-        """Let a core run that its host has loaded; the host waits for its turn."""
+    def release(self, cpu: Cpu, at: int) -> None:
+        """Let a core run; the host waits for its turn."""
         if cpu.name in self._code and cpu.name not in self._cores:
             self._cores[cpu.name] = self._make_core(cpu, at)
             self._cores[self._soc.host].stop()

@@ -33,6 +33,7 @@ from atoll_sim.iss.riscv import (
     load_target,
 )
 from atoll_sim.iss.rules import FLOATS, Span, Why, extensions_of
+from atoll_sim.iss.step_registers import step_registers
 from atoll_sim.iss.systems import system_addresses, system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.firmware import Text
@@ -88,9 +89,13 @@ class IssCore:
         own_lines = partial(self._clock.lines, lines)
         self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache, self)
         self._blocks = list(blocks)
+        steps = step_registers(model.soc, cpu, cache, chip.release)
+        self._blocks += steps
+        self._own = [span for span, _ in steps]
         if own := local_of(cpu.spec):
             system = self._system
             registers = system if isinstance(system, CortexSystem) else self._local
+            self._own.append(own)
             self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
         self._pc = cpu.reset_address
         self._second_word = 0, -1  # of an access that trapped, and when
@@ -221,7 +226,7 @@ class IssCore:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
         for span in merge_spans(spans):
             self._emulator.map_registers(span, self._read_register, self._write_register)
-        if own := local_of(self.cpu.spec):
+        for own in self._own:
             for writes in (False, True):
                 self._model.add_window(self.state, own, writes=writes)
 

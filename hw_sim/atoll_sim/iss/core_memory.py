@@ -49,7 +49,7 @@ class CoreMemory:
         )
         self._uncached = tuple(_uncached_ranges(model.soc)) if cpu.cache else ()
         self._view = _view(cpu.cache, model, state, self._uncached) if cpu.cache else None
-        if cpu.cache and cpu.spec.cache != TURNED_ON:
+        if cpu.cache and cpu.maintained_by != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
         if cpu.cache and cpu.cache.sets:
             spans = _spans((m for m in model.soc.memories if m.cached), self._uncached)

@@ -69,7 +69,7 @@ def _why_not(cpu: Cpu) -> tuple[str, str]:
             f"its interrupt controller '{cpu.spec.controller}' is none of '{cpu.isa}'",
             "correct 'controller' of the core's interrupts",
         )
-    if cpu.cache and cpu.spec.controller == "picorv32":
+    if cpu.cache and not cpu.cache.maintenance and cpu.spec.controller == "picorv32":
         return "its PicoRV32 has no instructions that maintain a data cache", remedy
     if family is Family.THUMB and not cpu.spec.traps:
         return "a Cortex-M does not ignore failed accesses", "write 'bus_errors: traps'"

@@ -79,6 +79,14 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             at=host.at,
             remedy="use --cpu rtl or --cpu iss",
         )
+    if host.cache and host.cache.maintenance:
+        yield Fault(
+            code="E103",
+            message="no machine of QEMU has the registers that maintain the data cache of"
+            f" '{soc.host}'",
+            at=host.at,
+            remedy="use --cpu iss",
+        )
     others = [d for d in soc.devices if d.name != soc.host and not isinstance(d, Master)]
     for device in others:
         yield Fault(

@@ -8,7 +8,8 @@ from itertools import pairwise
 from atoll.isa.instruction_set import Family
 from atoll.records import dataclass
 from atoll.resolve.core_instances import local_of
-from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, steps_by
+from atoll.resolve.register_steps import words_of
 from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc
 
 
@@ -76,6 +77,15 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             kept=_owner_text(soc, cpu, window),
             names=(_name(soc, window),),
         )
+    for span in _registers_of_steps(soc, cpu, granule):
+        yield Area(
+            begin=span.start,
+            end=span.stop,
+            writes=True,
+            runs=False,
+            registers=True,
+            names=(f"{cpu.name}.steps",),
+        )
     local = local_of(cpu.spec)
     if local and cpu.instructions.family is Family.RISCV:
         name = f"{cpu.name}.local"
@@ -87,6 +97,16 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             registers=True,
             names=(name,),
         )
+
+
+def _registers_of_steps(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[range]:
+    """Yield the registers of a core's sequences, in whole granules."""
+    end = 0
+    for span in words_of(steps_by(soc, cpu)):
+        begin, stop = max(end, span.start & -granule), -(-span.stop // granule) * granule
+        if begin < stop:
+            yield range(begin, stop)
+        end = max(end, stop)
 
 
 def _owner_text(soc: ResolvedSoc, cpu: Cpu, window: Region | Registers) -> str:
