@@ -68,7 +68,7 @@ OPERATORS = {"reef": 2}
 MANY = 16
 
 _NUMBERED = re.compile(r"^(?P<name>[\w ]+) \((?P<number>[A-Z][0-9]+)\): ")
-_NAMED = re.compile(r"\bdevice '?\w|\bcore \w|\bon \w+ (differs|was never)")
+_NAMED = re.compile(r"\bdevice '?\w|\bcore \w|\bfunction unit '?\w|\bon \w+ (differs|was never)")
 _NUMBER = re.compile(r"\(([A-Z][0-9]+)\)")
 
 

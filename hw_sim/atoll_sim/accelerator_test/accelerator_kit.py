@@ -80,6 +80,9 @@ NOT_COVERED = (
 COUNTED = SETTINGS[1]
 """With these memories runs in RTL add what they reach."""
 
+SLOW = SETTINGS[2]
+"""With these, too, accesses fail: others are under way then, which an engine has to await."""
+
 COUNTED_RUNS = (
     f"of the RTL, runs with memory {COUNTED.name} count, without firmware, DMA copies, hardware"
     " faults and wrong builds"
@@ -279,10 +282,15 @@ def _try_setbacks(kit: _Kit, soc: ResolvedSoc, few: Sequence[Drawn]) -> None:
         name, folder = "operators, in RTL, after resets", kit.folder / "resets"
         check = partial(try_resets, compiled, COUNTED.conditions, folder)
         kit.note(name, len(few), partial(check, Random(seed), kit.reached))
-    if may_fail(engine):
-        name, folder = "operators, in RTL, after failed accesses", kit.folder / "failures"
-        check = partial(try_failures, compiled, COUNTED.conditions, folder, hole, kit.reached)
-        kit.note(name, len(few), check)
+    for memories in (COUNTED, SLOW) if may_fail(engine) else ():
+        name = "operators, in RTL, after failed accesses"
+        name += "" if memories is COUNTED else f", memory {memories.name}"
+        failing = (
+            compiled if memories is COUNTED else _compile_network(join(few), kit.chip(memories))
+        )
+        where, reached = kit.folder / f"failures {memories.name}", kit.reached
+        check = partial(try_failures, failing, memories.conditions, where, hole)
+        kit.note(name, len(few), partial(check, reached if memories is COUNTED else None))
     if may_abort(engine):
         name, folder = "operators, in RTL, after aborts", kit.folder / "aborts"
         random = Random(seed)

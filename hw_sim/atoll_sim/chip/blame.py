@@ -36,6 +36,12 @@ _ASSERTION = re.compile(
     re.M,
 )
 """Time in picoseconds, path, instance of the top level, label, and what is said."""
+_CORE_ASSERTION = re.compile(
+    r"^(?:\[(\d+)\] )?%Error: .+?:\d+: Assertion failed in"
+    r" (\w+)(?:\.u_(\w+))?(?:\.[\w$.\[\]]*)?: (.*)$",
+    re.M,
+)
+"""Time in picoseconds, top level, instance there, and what is said; a kit has a core alone."""
 _LINE = re.compile(r"^%(?:Error|Warning)(?:-(\w+))?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
 _NAME = re.compile(r"(Pin|Parameter) not found: '(\w+)'|missing pin: '(\w+)'")
 _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
@@ -89,7 +95,7 @@ def _faults(
 
 
 def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
-    """Return the rule of a port that an accelerator has broken, if that ended a simulation.
+    """Return the rule that a device has broken, if that ended a simulation.
 
     Args:
         soc: the chip.
@@ -104,6 +110,19 @@ def broken_rule(soc: ResolvedSoc, log: str) -> Fault | None:
                     at=engine.spec.places.get("rtl.module") or engine.at,
                     remedy="correct the RTL, or how the program of its description drives it",
                 )
+    for found in _CORE_ASSERTION.finditer(log):
+        time, top, instance, said = found.groups()
+        when = f", at {int(time) // 1000:,} ns" if time else ""
+        for cpu in soc.cpus:
+            alone = not instance and cpu.spec.rtl_module == top
+            who, places = f"core {cpu.spec.name}", cpu.spec.places
+            if cpu.unit and instance == f"{cpu.name}_unit":
+                who, places = f"function unit '{cpu.unit.name}'", cpu.unit.places
+            elif not (alone or instance == cpu.name):
+                continue
+            what = f"{who} breaks an assertion of its RTL (A10){when}: {said}"
+            at = places.get("rtl.module") or cpu.at
+            return Fault(code="E087", message=what, at=at, remedy="correct the RTL")
     return None
 
 

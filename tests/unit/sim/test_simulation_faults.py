@@ -144,6 +144,18 @@ def test_a_model_that_breaks_off(script: str, status: int, tmp_path: Path) -> No
             " atoll_chip.u_npu_bus.Legal",
         ),
         (
+            "[28220000] %Error: m.sv:6: Assertion failed in atoll_picorv32.NamesBytes: it failed",
+            "core picorv32 breaks an assertion of its RTL (A10), at 28,220 ns: it failed",
+        ),
+        (
+            "%Error: mine.sv:6: Assertion failed in atoll_chip.u_cpu.u_deep.NamesBytes: it failed",
+            "core picorv32 breaks an assertion of its RTL (A10): it failed",
+        ),
+        (
+            "%Error: mine.sv:6: Assertion failed in other_top.NamesBytes: it failed",
+            "the simulator broke off with status 1",
+        ),
+        (
             "%Error: bus.sv:7: Assertion failed in atoll_chip.u_npu_demux.Legal: Legal failed",
             "the simulator broke off with status 1",
         ),
