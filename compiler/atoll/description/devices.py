@@ -15,6 +15,7 @@ from atoll.description.fields import (
     ChipName,
     CompileCommand,
     Described,
+    DeviceCount,
     Frequency,
     Integer,
     IrqLine,
@@ -126,6 +127,7 @@ _LOADER = (
 )
 _ENERGY = "What it takes of energy; in place of all that the description of its part states."
 _AREA = "What it takes of the chip; in place of what the description of its part states."
+_COUNT = "How many such devices there are: 'name' stands for 'name_0', 'name_1' and so on."
 _VIEWS = "Address of its registers at each core that sees them elsewhere."
 
 
@@ -224,6 +226,7 @@ class Cpu(Described):
 
     kind: Literal["cpu", "dsp"]
     label: Label | None = Field(default=None, description=_LABEL)
+    count: DeviceCount | None = Field(default=None, description=_COUNT, examples=["4"])
     loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
     abi: str | None = Field(
@@ -314,6 +317,7 @@ class Npu(Described):
 
     kind: Literal["npu"]
     label: Label | None = Field(default=None, description=_LABEL)
+    count: DeviceCount | None = Field(default=None, description=_COUNT, examples=["4"])
     loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     accelerator: AcceleratorName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
@@ -350,6 +354,7 @@ class Dma(Described):
 
     kind: Literal["dma"]
     label: Label | None = Field(default=None, description=_LABEL)
+    count: DeviceCount | None = Field(default=None, description=_COUNT, examples=["4"])
     loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     engine: EngineName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
@@ -396,6 +401,7 @@ class Master(Described):
 
     kind: Literal["master"]
     label: Label | None = Field(default=None, description=_LABEL)
+    count: DeviceCount | None = Field(default=None, description=_COUNT, examples=["4"])
     loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)

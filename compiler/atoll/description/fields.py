@@ -18,6 +18,7 @@ from atoll.diagnostics.units import format_size, parse_frequency, parse_size
 EXPECTED = "expected"
 MAX_ENTRIES = 64
 ADDRESS_SPACE = 2**32
+MOST_OF_A_GROUP = 16
 _MOST_SAID = 2**64
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -340,6 +341,7 @@ Bandwidth = Annotated[int, *number(1, 256)]
 Delay = Annotated[int, *number(0, 1024)]
 Banks = Annotated[int, BeforeValidator(_number(1, 16, power=True)), _powers(1, 16)]
 CacheLine = Annotated[int, BeforeValidator(_number(8, 256, power=True)), _powers(8, 256)]
+DeviceCount = Annotated[int, *number(1, MOST_OF_A_GROUP)]
 CacheWays = Annotated[int, *number(1, 64)]
 Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from atoll.description.faults import Faults, in_order, nearest, note
+from atoll.description.groups import expand_groups, groups_of
 from atoll.description.identifiers import holds_names, map_identifiers, with_identifiers
 from atoll.description.remedies import like, remove, rename_fix
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
@@ -112,12 +113,17 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
                 f"'--set {override}' sets no value",
                 remedy="write --set devices.cpu.stack.size=4KiB, for example; null deletes a key",
             )
-        elif value and _check_path(root, path, value, schema, faults):
+        elif value and _check_path(_with(path, root), path, value, schema, faults):
             over = map_identifiers(_rename_old_keys(_nest(path, value)), faults)
             root = put_on_top(root, over, Faults())
     if faults.found:
         raise UsageError.all(in_order(faults.found))
     return root
+
+
+def _with(path: Key, root: Node) -> Node:
+    """Return what a path begins in: the description, or with cores in place of its groups."""
+    return root if path[1:2] and path[1] in groups_of(root) else expand_groups(root)
 
 
 def key_words(key: str) -> Key:

@@ -19,6 +19,7 @@ from atoll.description.core_files import CoreDescription, find_core, load_core
 from atoll.description.devices import Cpu, Dma, Npu
 from atoll.description.faults import Faults
 from atoll.description.function_unit_files import FunctionUnitDescription, load_function_unit
+from atoll.description.groups import expand_groups
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
 from atoll.description.partial import Gaps, read_model
@@ -105,7 +106,7 @@ def describe(root: Node | SourceMap, folder: Path, faults: Faults) -> Descriptio
     Raises:
         DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
-    where = root if isinstance(root, SourceMap) else SourceMap(root)
+    where = root if isinstance(root, SourceMap) else SourceMap(expand_groups(root))
     if open_questions := find_undecided(where):
         raise DescriptionError.all(question.fault for question in open_questions)
     read = read_model(Soc, where, faults)

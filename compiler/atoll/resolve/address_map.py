@@ -14,9 +14,10 @@ from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.core_instances import local_of
-from atoll.resolve.draft import Draft, natural
+from atoll.resolve.draft import Draft
 from atoll.resolve.energies import of_memory
 from atoll.resolve.soc import Alias, Memory, Registers
+from atoll.utils.natural import natural
 
 LARGEST_MEMORY = 2**31
 GRANULE = 16

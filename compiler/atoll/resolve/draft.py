@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A description under resolution, its parts in canonical order."""
 
-import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.chip import Memory, Pool, Soc
@@ -12,15 +11,9 @@ from atoll.description.faults import Faults
 from atoll.description.loader import Description
 from atoll.description.tree import SourceMap
 from atoll.records import dataclass
+from atoll.utils.natural import natural
 
 _KINDS = ("cpu", "dsp", "npu", "dma", "master")
-
-
-@lru_cache(maxsize=1024)
-def natural(name: str) -> tuple[tuple[str | int, ...], str]:
-    """Return a sort key under which ``npu2`` comes before ``npu10``."""
-    parts = re.split(r"([0-9]+)", name)
-    return tuple(int(part) if part.isdigit() else part for part in parts), name
 
 
 @dataclass(frozen=True, kw_only=True)

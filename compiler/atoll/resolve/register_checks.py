@@ -25,6 +25,9 @@ from atoll.resolve.soc import Registers
 
 PAGE = 4096
 
+FIRST_TIMER = 0x4000
+"""Offset in a RISC-V core's local registers up to which the software interrupts of all are."""
+
 Taken = Sequence[tuple[str, range]]
 """What a core has at addresses, where it sees it."""
 
@@ -62,7 +65,8 @@ def _places_in_use(
         origin = found.views.get(core, block.origin) if found else block.origin
         yield block.what, range(origin, origin + block.size)
     if described := draft.description.cores.get(core):
-        yield f"the own registers of '{core}'", local_of(described.model)
+        local, arm = local_of(described.model), described.model.interrupts.controller == "nvic"
+        yield f"the own registers of '{core}'", local if arm else local[FIRST_TIMER:]
 
 
 def _sequences(

@@ -61,6 +61,7 @@ _NOTHING_FOLLOWS = (
     ("others",),
     ("cache",),
     ("release",),
+    ("count",),
     ("views",),
     ("label",),
     ("load",),

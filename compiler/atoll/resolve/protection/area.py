@@ -101,8 +101,8 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
 
 def _registers_of_steps(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[range]:
     """Yield the registers of a core's sequences, in whole granules."""
-    end = 0
-    for span in words_of(steps_by(soc, cpu)):
+    end, local = 0, local_of(cpu.spec)
+    for span in words_of(each for each in steps_by(soc, cpu) if each.address not in local):
         begin, stop = max(end, span.start & -granule), -(-span.stop // granule) * granule
         if begin < stop:
             yield range(begin, stop)
