@@ -2,20 +2,23 @@
 """Points a second of a sweep by workers, and how much of a worker's work more of them keep.
 
 Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...] [--stage S]
-[--delay MS ...] [--namespaces]``. Of a grid of 10,000 points (lanes, clock, size of a pool, latency
-of the flash), so many are computed, drawn as a Latin hypercube where they are fewer: for digits
-and, from ``--models``, two networks of MLPerf Tiny. With ``--delay``, scheduler, workers and client
-are processes of their own, and what one sends to another takes so long. With ``--namespaces``,
-scheduler and workers also have a network namespace each (Linux, as root), and the sweep is computed
-without any of this too. All tables must be the same bytes. Times are those of the clock: measure on
-a machine that does nothing else.
+[--delay MS ...] [--namespaces] [--kill]``. Of a grid of 10,000 points (lanes, clock, size of a
+pool, latency of the flash), so many are computed, drawn as a Latin hypercube where they are fewer:
+for digits and, from ``--models``, two networks of MLPerf Tiny. With ``--delay``, scheduler, workers
+and client are processes of their own, and what one sends to another takes so long. With
+``--namespaces``, scheduler and workers also have a network namespace each (Linux, as root), and the
+sweep is computed without any of this too. With ``--kill``, one of several workers that the sweep
+starts itself is killed after half of the points. All tables must be the same bytes. Times are those
+of the clock: measure on a machine that does nothing else.
 """
 
 import argparse
+import os
+import signal
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -28,6 +31,8 @@ from tests.slow_links import Relay, slow_cluster
 
 import atoll
 from atoll.cli.output import as_command
+from atoll_sweep import crew
+from atoll_sweep.asker import Row
 from benchmarks.shown import console
 
 DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -83,6 +88,28 @@ def distances(delays: Sequence[float], *, apart: bool) -> list[Distance | None]:
     return [Distance(delay, apart) for delay in delays] or [None]
 
 
+@contextmanager
+def one_dies(after: int) -> Iterator[None]:
+    """Have a worker of each sweep in the block killed when so many points are done."""
+    real = crew.Cluster.ask
+
+    def ask(self: crew.Cluster, points: Sequence[int], stage: str) -> Iterator[list[Row]]:
+        first, *_ = self.client.run(os.getpid).values()
+        done = 0
+        for rows in real(self, points, stage):
+            if done < after <= done + len(rows):
+                os.kill(first, signal.SIGKILL)
+            done += len(rows)
+            yield rows
+        assert done >= after, "it was not killed"
+
+    crew.Cluster.ask = ask  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        crew.Cluster.ask = real  # type: ignore[method-assign]
+
+
 def measure(
     asked: dict[str, Any], workers: int, distance: Distance | None
 ) -> tuple[int, float, bytes]:
@@ -108,6 +135,7 @@ def main(arguments: Sequence[str]) -> int:
         "--delay", type=float, nargs="+", default=[], metavar="MS", help="of each message"
     )
     parser.add_argument("--namespaces", action="store_true", help="of the network, for each part")
+    parser.add_argument("--kill", action="store_true", help="a worker after half of the points")
     parser.add_argument("--stage", choices=["plan", "estimate"], default="plan")
     asked = parser.parse_args(arguments)
     if asked.namespaces and (why := lack_of_namespaces()):
@@ -117,7 +145,9 @@ def main(arguments: Sequence[str]) -> int:
     ways = distances(asked.delay, apart=asked.namespaces)
     for workers, distance in product(asked.workers, ways):
         asks = question(asked.points, asked.models, asked.stage)
-        points, seconds, table = measure(asks, workers, distance)
+        dies = asked.kill and workers > 1 and distance is None
+        with one_dies(asked.points // 2) if dies else nullcontext():
+            points, seconds, table = measure(asks, workers, distance)
         if first is None:
             first = workers, points / seconds, table
         assert table == first[2], "the table of other workers has other bytes"
