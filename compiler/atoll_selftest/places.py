@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.records import dataclass
 from atoll.resolve.memory_views import device_address
-from atoll.resolve.soc import Access, Device, Pool, Region, Registers, ResolvedSoc
+from atoll.resolve.soc import Access, Device, Pool, Region, RegionKind, Registers, ResolvedSoc
 
 WORD = 4
 """Bytes of an access."""
@@ -22,6 +22,7 @@ class Place:
         size: bytes.
         pool: the pool that it is; None if it is none.
         read_alone: nobody is to write there, allowed or not: a write may start something.
+        stack: a core has its stack there, and needs the words at its end.
     """
 
     name: str
@@ -29,11 +30,14 @@ class Place:
     size: int
     pool: Pool | None = None
     read_alone: bool = False
+    stack: bool = False
 
     @property
     def probe(self) -> int:
-        """The address that cores try: the last word of memory, the first register."""
-        return self.origin if self.read_alone else (self.origin + self.size) // WORD * WORD - WORD
+        """The address that cores try: the first word of registers and stacks, else the last one."""
+        if self.read_alone or self.stack:
+            return -(-self.origin // WORD) * WORD
+        return (self.origin + self.size) // WORD * WORD - WORD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,12 @@ def places(soc: ResolvedSoc) -> tuple[Place, ...]:
     )
     known = {pool.region.name for pool in soc.pools}
     regions = (
-        Place(name=each.name, origin=each.origin, size=each.size)
+        Place(
+            name=each.name,
+            origin=each.origin,
+            size=each.size,
+            stack=each.kind is RegionKind.STACK,
+        )
         for each in soc.regions()
         if each.name not in known
     )

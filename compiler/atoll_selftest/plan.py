@@ -7,6 +7,7 @@ from dataclasses import field
 from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface
 from atoll.records import dataclass
+from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Access, Cpu, Engine, Master, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants, constant_bytes
 from atoll_selftest.engine_tests import EngineTest, Untried, engine_tests
@@ -101,7 +102,11 @@ def self_test(soc: ResolvedSoc, models: Sequence[ModelInterface] = ()) -> SelfTe
         marches=tuple(each for core in cores for each in _marches(soc, core, begins)),
         accesses=tuple(_accesses(soc, cores)),
         engines=tuple(each for each in tests if isinstance(each, EngineTest)),
-        untried=(*_silent(soc), *(each for each in tests if isinstance(each, Untried))),
+        untried=(
+            *_silent(soc),
+            *_unseen(soc, cores),
+            *(each for each in tests if isinstance(each, Untried)),
+        ),
         networks=tuple(model.name for model in models),
         constants={name: bytes(data) for name, data in constants.data.items()},
         starts={name: starts.get(name, 0) for name in constants.data},
@@ -115,6 +120,21 @@ def _silent(soc: ResolvedSoc) -> Iterator[Untried]:
             yield Untried(what=device.name, why="nothing can make it access memory")
         elif not isinstance(device, Engine) and device.name not in images:
             yield Untried(what=device.name, why="it has no image: the host cannot ask it")
+
+
+def _unseen(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[Untried]:
+    for core in cores:
+        hidden = [f"'{place.name}'" for place in places(soc) if _is_hidden(soc, core, place)]
+        if hidden:
+            yield Untried(
+                what=f"accesses of {core.name} to {', '.join(hidden)}",
+                why="it sees another memory at their addresses",
+            )
+
+
+def _is_hidden(soc: ResolvedSoc, core: Cpu, place: Place) -> bool:
+    """Tell whether a core sees something else where the bus has a place."""
+    return on_bus(soc, core.name, address_from(soc, core, place.probe)) != place.probe
 
 
 def _marches(soc: ResolvedSoc, core: Cpu, taken: dict[str, int]) -> Iterator[CoreMarch]:
@@ -143,6 +163,8 @@ def _accesses(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[CoreAccess]:
         for core in cores:
             for number, place in enumerate(places(soc)):
                 granted = access_of(soc, core, place)
+                if _is_hidden(soc, core, place):
+                    continue
                 if place.read_alone and (granted is not Access.NONE or access is Access.WRITE):
                     continue
                 yield CoreAccess(

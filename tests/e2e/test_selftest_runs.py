@@ -24,6 +24,7 @@ from atoll_sim.qemu.qemu_run import simulate
 from atoll_sim.qemu.supported import program_of
 
 MACHINES = Path(__file__).parents[2] / "examples" / "08_qemu_machines"
+TWO_CORES = ("rp2040", "rp2350", "mcxn947", "stm32h747", "imxrt1176")
 NOTHING = "0x90000000u"
 """An address at which these machines have nothing."""
 
@@ -61,9 +62,7 @@ def test_accesses_that_fault_are_refused(machine: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "chip", ["quad", "litex", "x_heep", "esp32c6", "pulp", "rp2040", "stm32h747", "imxrt1176"]
-)
+@pytest.mark.parametrize("chip", ["quad", "litex", "x_heep", "esp32c6", "pulp", *TWO_CORES])
 def test_cores_without_engines_pass(chip: str, tmp_path: Path) -> None:
     pytest.importorskip("unicorn")
     assert main(["bsp", chip, "--selftest", "-o", str(tmp_path)]) == 0

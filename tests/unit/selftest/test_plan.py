@@ -5,7 +5,9 @@ import pytest
 
 from atoll.bsp.core_images import image_cores
 from atoll.resolve import load_soc
-from atoll.resolve.soc import Access
+from atoll.resolve.memory_views import on_bus
+from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_selftest.places import places
 from atoll_selftest.plan import SelfTest, self_test
 from atoll_selftest.steps import Action
 
@@ -76,7 +78,7 @@ def test_a_march_leaves_constants_in_ram_alone() -> None:
 
 
 def test_what_is_not_tried_is_told() -> None:
-    soc = load_soc("stm32h747", ["devices.cm4.mailbox=null"])
+    soc = load_soc("stm32h747", ["devices.cm4.mailbox=null", "devices.cm4.release=null"])
     untried = {each.what: each.why for each in self_test(soc).untried}
     assert untried["cm4"] == "it has no image: the host cannot ask it"
     assert untried["mdma"] == "nothing can make it access memory"
@@ -90,3 +92,26 @@ def test_a_self_test_is_the_same_each_time() -> None:
     first, second = self_test(load_soc("twin")), self_test(load_soc("twin"))
     assert first == second
     assert all_steps(first) > 100
+
+
+def test_what_a_core_sees_at_an_address_of_another_memory_is_not_tried() -> None:
+    soc = load_soc("imxrt1176")
+    test = self_test(soc)
+    tried = {(each.core, each.place) for each in test.accesses}
+    assert ("cm7", "cm7.stack") in tried
+    assert not {("cm4", "cm7.stack"), ("cm4", "cm7.data")} & tried
+    (told,) = [each for each in test.untried if each.what.startswith("accesses of cm4")]
+    assert "'cm7.data', 'cm7.stack'" in told.what
+    assert all(on_bus(soc, each.core, each.address) in _probes(soc) for each in test.accesses)
+
+
+def _probes(soc: ResolvedSoc) -> set[int]:
+    return {place.probe for place in places(soc)}
+
+
+def test_stacks_are_tried_where_nobody_has_words_yet() -> None:
+    stacks = {region.origin: region for region in load_soc("stm32h747").regions()}
+    for place in places(load_soc("stm32h747")):
+        if place.name.endswith(".stack"):
+            assert stacks[place.origin].name == place.name
+            assert place.probe == place.origin
