@@ -12,7 +12,13 @@ SLOW = 10_000
 
 def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return sentences for whoever described the chip."""
-    return (*_unused_parts(soc), *_silent(soc), *_slow(soc), *_clock_notes(soc))
+    return (
+        *_unused_parts(soc),
+        *_silent(soc),
+        *_shared_registers(soc),
+        *_slow(soc),
+        *_clock_notes(soc),
+    )
 
 
 def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
@@ -35,6 +41,21 @@ def _silent(soc: ResolvedSoc) -> Iterator[str]:
                 f"core '{core.name}' has no mailbox: it gets no image and runs no operators; "
                 f"'mailbox: MEMORY' under 'devices.{core.name}' lets the host drive it"
             )
+
+
+def _shared_registers(soc: ResolvedSoc) -> Iterator[str]:
+    cores: dict[int, list[str]] = {}
+    for core in soc.cpus:
+        steps = core.cache and core.cache.maintenance
+        for address in (
+            {each.address for each in (*steps.clean, *steps.invalidate)} if steps else ()
+        ):
+            cores.setdefault(address, []).append(f"'{core.name}'")
+    for names in sorted({tuple(each) for each in cores.values() if len(each) > 1}):
+        yield (
+            f"the same registers maintain the data caches of {' and '.join(names)}: each of them "
+            "must see registers of its own there, since nothing keeps them from maintaining at once"
+        )
 
 
 def _slow(soc: ResolvedSoc) -> Iterator[str]:

@@ -124,3 +124,12 @@ def test_a_core_without_zicbom_has_no_data_cache(controller: str, tmp_path: Path
     words = (f"devices.cpu.core={tmp_path}/core.yaml", "devices.cpu.cache.line=32")
     with pytest.raises(AtollError, match="'mine' of 'cpu' has no way to maintain a data cache"):
         load_soc("lagoon", words)
+
+
+def test_two_cores_whose_caches_the_same_registers_maintain() -> None:
+    chip = Path(__file__).parents[2] / "data" / "caches" / "by_registers.yaml"
+    assert not [each for each in notes_of(load_soc(chip)) if "data caches" in each]
+    (note,) = (
+        each for each in notes_of(load_soc(chip, ["devices.cpu.count=2"])) if "data caches" in each
+    )
+    assert note.startswith("the same registers maintain the data caches of 'cpu_0' and 'cpu_1': ")
