@@ -397,12 +397,14 @@ def _dashboard(client: distributed.Client) -> str | None:
 def _interrupts_later() -> Iterator[None]:
     """Keep Ctrl-C waiting until the block ends; processes that begin in it never hear of one.
 
+    Where Ctrl-C is ignored, as in the background of a script, it stays so.
     Other threads may take the signal, which is why there is a handler beside the mask. The tracker
     of multiprocessing, which unblocks it in the thread that starts it, is there beforehand.
     """
     resource_tracker.ensure_running()
     heard: list[bool] = []
-    ours = threading.current_thread() is threading.main_thread()
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ours = threading.current_thread() is threading.main_thread() and not ignored
     handler = signal.signal(signal.SIGINT, lambda *_: heard.append(True)) if ours else None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

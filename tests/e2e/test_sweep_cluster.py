@@ -388,6 +388,11 @@ def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
     assert not (tmp_path / "out").exists(), "the next try needs no --resume"
 
 
+def heard(signal_handler: Any = signal.default_int_handler) -> Any:
+    """Return what a process does first that shall hear of Ctrl-C: this one may ignore it."""
+    return lambda: signal.signal(signal.SIGINT, signal_handler)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [1.2, 1.6, 2, 4])
 def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -> None:
@@ -404,6 +409,7 @@ def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        preexec_fn=heard(),
     )
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
@@ -414,6 +420,25 @@ def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -
     found = atoll.sweep(tmp_path / "sweep.yaml", tmp_path / "out", workers=0, resume=True)
     assert found.finished
     assert len(found.rows()) == 3 * 64 * 3
+
+
+@pytest.mark.slow
+def test_ctrl_c_stays_ignored_where_it_is(tmp_path: Path) -> None:
+    """As a shell has it for what a script starts in the background."""
+    (tmp_path / "sweep.yaml").write_text(json.dumps(SWEEP))
+    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "atoll", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=heard(signal.SIG_IGN),
+    )
+    while process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    assert process.returncode == 0
+    assert atoll.load_sweep(tmp_path / "out").finished
 
 
 @pytest.mark.slow
