@@ -193,8 +193,16 @@ def _memory(memory: Memory) -> Values:
         "read_latency": _cycles(memory.read_latency),
         "cached": _flag(memory.cached),
         "sector": size(memory.sector),
+        **dict(_isolation(memory)),
         **dict(_stated_numbers(memory)),
     }
+
+
+def _isolation(memory: Memory) -> Iterator[tuple[str, Value]]:
+    if unit := memory.isolation:
+        yield "isolation.granule", size(unit.granule)
+        for device, number in unit.masters.items():
+            yield f"isolation.masters.{device}", count(number)
 
 
 def _alias(alias: Alias) -> Values:

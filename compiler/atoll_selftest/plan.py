@@ -104,7 +104,7 @@ def self_test(soc: ResolvedSoc, models: Sequence[ModelInterface] = ()) -> SelfTe
         engines=tuple(each for each in tests if isinstance(each, EngineTest)),
         untried=(
             *_silent(soc),
-            *_unseen(soc, cores),
+            *_hidden_places(soc, cores),
             *(each for each in tests if isinstance(each, Untried)),
         ),
         networks=tuple(model.name for model in models),
@@ -122,7 +122,7 @@ def _silent(soc: ResolvedSoc) -> Iterator[Untried]:
             yield Untried(what=device.name, why="it has no image: the host cannot ask it")
 
 
-def _unseen(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[Untried]:
+def _hidden_places(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[Untried]:
     for core in cores:
         hidden = [f"'{place.name}'" for place in places(soc) if _is_hidden(soc, core, place)]
         if hidden:

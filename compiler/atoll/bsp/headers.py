@@ -13,6 +13,7 @@ from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.isolation import isolated_areas
 from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
@@ -105,11 +106,13 @@ def header_files(
         ToolchainError: E075, a name clash.
     """
     heaps = {"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}
+    isolated = any(memory.isolation for memory in soc.memories)
     return {
         "atoll_devices.h": device_header(soc),
         "atoll_devices.c": device_source(soc),
         "atoll_pools.h": pool_header(soc),
         **heaps,
+        **({"atoll_isolation.h": isolation_header(soc)} if isolated else {}),
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
         **{
             f"{c_name(model.name)}{PARAMETERS}": parameter_header(soc, model)
@@ -199,6 +202,12 @@ def pool_header(soc: ResolvedSoc) -> str:
         views=lambda pool: sorted(soc.memory(pool.region.memory).views),
         seen=lambda pool, device: device_address(soc, device, pool.region.origin),
     )
+
+
+def isolation_header(soc: ResolvedSoc) -> str:
+    """Write ``atoll_isolation.h``: what isolation units are to let through."""
+    units = [(each, isolated_areas(soc, each)) for each in soc.memories if each.isolation]
+    return render("atoll_isolation.h", made_from=opening_sentence(soc), soc=soc, units=units)
 
 
 def heap_source(soc: ResolvedSoc) -> str:

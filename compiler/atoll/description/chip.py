@@ -13,6 +13,7 @@ from atoll.description.fields import (
     Access,
     Address,
     Alignment,
+    Areas,
     Bandwidth,
     Banks,
     ChipName,
@@ -20,8 +21,10 @@ from atoll.description.fields import (
     Described,
     FilePath,
     Frequency,
+    Granule,
     Latency,
     MachineName,
+    MasterNumber,
     MemorySize,
     PositiveSize,
     Preference,
@@ -33,6 +36,25 @@ from atoll.description.fields import (
 )
 
 CONSOLE = 0xF000_0000
+
+
+class Isolation(Described):
+    """What keeps masters off parts of a memory, at the memory: an MPC, a RIF, an IOPMP, an xPU."""
+
+    granule: Granule = Field(
+        description="It tells nothing smaller apart: what has other rights begins at a multiple.",
+        examples=["4 KiB"],
+    )
+    masters: dict[ChipName, MasterNumber] = Field(
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="The number by which it knows each device that reaches the memory.",
+    )
+    areas: Areas | None = Field(
+        default=None,
+        description="How many areas it can tell apart; as many as there are by default.",
+        examples=["16"],
+    )
 
 
 class Memory(Described):
@@ -60,6 +82,10 @@ class Memory(Described):
         max_length=MAX_ENTRIES,
         description="Address of the first byte at each device that sees it elsewhere.",
         examples=[{"npu": "0x3000_0000"}],
+    )
+    isolation: Isolation | None = Field(
+        default=None,
+        description="The unit that keeps masters off parts of it, if it has one.",
     )
     energy: MemoryEnergy | None = Field(
         default=None,

@@ -148,6 +148,14 @@ def _size(low: int, high: int = ADDRESS_SPACE) -> Callable[[Any], int]:
     return _quantity(parse_size, low, high, "a size such as 64 KiB", format_size)
 
 
+def _granule(value: object) -> int:
+    what = "a power of two such as 4 KiB, at least 16 B and at most 16 MiB"
+    size = _quantity(parse_size, 16, 2**24, what, format_size)(value)
+    if size.bit_count() != 1:
+        raise must_be(what)
+    return size
+
+
 def _parse_address(text: str) -> int:
     return int(text, 0)
 
@@ -341,6 +349,13 @@ Bandwidth = Annotated[int, *number(1, 256)]
 Delay = Annotated[int, *number(0, 1024)]
 Banks = Annotated[int, BeforeValidator(_number(1, 16, power=True)), _powers(1, 16)]
 CacheLine = Annotated[int, BeforeValidator(_number(8, 256, power=True)), _powers(8, 256)]
+Granule = Annotated[
+    int,
+    BeforeValidator(_granule),
+    _schema(_SIZE_PATTERN, 16, 2**24),
+]
+MasterNumber = Annotated[int, *number(0, 31)]
+Areas = Annotated[int, *number(1, 1024)]
 DeviceCount = Annotated[int, *number(1, MOST_OF_A_GROUP)]
 CacheWays = Annotated[int, *number(1, 64)]
 Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]

@@ -16,7 +16,7 @@ COUNT = "count"
 
 _NOT_OF_A_HOST = ("mailbox", "irq", "release")
 _NAMING_ONE = ("host", "default_device")
-_NAMING_EACH = ("reach", "views")
+_NAMING_EACH = ("reach", "views", "masters")
 
 Groups = Mapping[str, tuple[str, ...]]
 """The names of a group's devices, by that of the group."""
@@ -107,15 +107,21 @@ def _naming_each(table: Node, groups: Groups) -> Node:
         return table
     parts = {}
     for name, part in table.entries.items():
-        value = part.value
-        for key in _NAMING_EACH:
-            if isinstance(value, Table) and isinstance(named := _value(value, key), Table):
-                each = Table(dict(_each(named.entries, groups)), named.at)
-                value = Table(
-                    {**value.entries, key: Entry(value.entries[key].key_at, each)}, value.at
-                )
+        value = _naming_in(part.value, groups)
+        if isinstance(value, Table) and "isolation" in value.entries:
+            unit = value.entries["isolation"]
+            inside = Entry(unit.key_at, _naming_in(unit.value, groups))
+            value = Table({**value.entries, "isolation": inside}, value.at)
         parts[name] = Entry(part.key_at, value)
     return Table(parts, table.at)
+
+
+def _naming_in(part: Node, groups: Groups) -> Node:
+    for key in _NAMING_EACH:
+        if isinstance(part, Table) and isinstance(named := _value(part, key), Table):
+            each = Table(dict(_each(named.entries, groups)), named.at)
+            part = Table({**part.entries, key: Entry(part.entries[key].key_at, each)}, part.at)
+    return part
 
 
 def _each(entries: Mapping[str, Entry], groups: Groups) -> Iterator[tuple[str, Entry]]:

@@ -19,7 +19,7 @@ LABEL = "label"
 
 _WRITTEN = re.compile(r"[a-z][a-z0-9_.-]{0,31}")
 _TABLES = ("devices", "memories", "pools")
-_KEYED = frozenset({"reach", "views", "threads", "targets"})
+_KEYED = frozenset({"reach", "views", "threads", "targets", "masters"})
 """Mappings inside these whose keys are names of the chip."""
 
 _NAMING = frozenset({"soc", "memory", "alias_of", "host", "default_device", "mailbox"})

@@ -26,7 +26,7 @@ MAX_LAYERS = 8
 TEXTS_AT_HAND = 128
 """Texts that a process reads once."""
 
-_MAY_GROW = (("params",), ("threads",), ("reach",), ("views",))
+_MAY_GROW = (("params",), ("threads",), ("reach",), ("views",), ("masters",))
 """Mappings that an override may add a name to; a later stage knows which names make sense."""
 
 _DOT = r"""\.(?=(?:[^"']|"[^"]*"|'[^']*')*$)"""

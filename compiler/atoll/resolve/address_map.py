@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 
+from atoll.description.chip import Isolation as IsolationModel
 from atoll.description.chip import Memory as MemoryModel
 from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
@@ -16,6 +17,7 @@ from atoll.resolve import mailbox
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.energies import of_memory
+from atoll.resolve.places import Isolation
 from atoll.resolve.soc import Alias, Memory, Registers
 from atoll.utils.natural import natural
 
@@ -58,6 +60,7 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
             read_latency=described[name].read_latency,
             cached=described[name].cached,
             sector=described[name].sector or 0,
+            isolation=_isolation(described[name].isolation),
             energy=energies[name][0],
             area=energies[name][1],
             views=dict(sorted(described[name].views.items())),
@@ -65,6 +68,13 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
         )
         for name in names
     )
+
+
+def _isolation(described: IsolationModel | None) -> Isolation | None:
+    if described is None:
+        return None
+    masters = dict(sorted(described.masters.items()))
+    return Isolation(granule=described.granule, masters=masters, areas=described.areas or 0)
 
 
 def resolve_aliases(draft: Draft) -> tuple[Alias, ...]:

@@ -57,8 +57,9 @@ class Claim:
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     """Yield what wants room, in the order in which it is served: the host's regions first.
 
-    What is not known well enough is left out. Where a core's protection unit tells nothing smaller
-    than its granule apart, all begins at multiples of it. In a memory with aliases no two regions
+    What is not known well enough is left out. Where a core's protection unit, or the isolation unit
+    of a memory, tells nothing smaller than its granule apart, all begins at multiples of it. In a
+    memory with aliases no two regions
     share a line of a data cache, which would keep it once for each address.
     """
     granule = max((unit.granule for _, unit in protected_cores(draft)), default=1)
@@ -67,7 +68,9 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     for claim in _claims(draft, memories):
         if _is_known(draft, claim):
             at = _in_memory(draft, claim)
-            least = max(granule, line if at.memory in shown_twice else 1)
+            unit = draft.soc.memories[at.memory].isolation
+            told_apart = unit.granule if unit else 1
+            least = max(granule, told_apart, line if at.memory in shown_twice else 1)
             yield replace(at, alignment=max(claim.alignment, least))
 
 

@@ -73,6 +73,21 @@ class MemoryPools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """What keeps masters off parts of a memory.
+
+    Attributes:
+        granule: bytes; it tells nothing smaller apart.
+        masters: the number by which it knows each device.
+        areas: how many it can tell apart; 0 for as many as there are.
+    """
+
+    granule: int
+    masters: Mapping[str, int] = field(hash=False)
+    areas: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Placed):
     """One physical memory.
 
@@ -83,6 +98,7 @@ class Memory(Placed):
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
         sector: bytes of flash that are erased at once; 0 if debuggers do not program it.
+        isolation: what keeps masters off parts of it; None without such a unit.
         energy: what its accesses take, and `area` what it takes of the chip; None if not said.
     """
 
@@ -93,6 +109,7 @@ class Memory(Placed):
     read_latency: int = field(metadata=SPEED)
     cached: bool = True
     sector: int = 0
+    isolation: Isolation | None = None
     energy: MemoryEnergy | None = field(default=None, metadata=TOLD)
     area: Area | None = field(default=None, metadata=TOLD)
     at: SourceLoc | None = field(default=None, metadata=TOLD)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every name in the description must mean something in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from atoll.description.devices import Dma
 from atoll.description.faults import nearest
@@ -40,10 +40,10 @@ def check_reserved(draft: Draft) -> None:
 def _unknown(
     draft: Draft, code: str, what: str, key: Key, name: str, known: tuple[str, ...]
 ) -> None:
-    is_key = key[-1] == name and key[-2:-1] in (("reach",), ("views",))
+    is_key = key[-1] == name and key[-2:-1] in (("reach",), ("views",), ("masters",))
     otherwise = f"describe a {what} '{name}'"
     if is_key:
-        named = draft.soc.pools[key[1]].reach if key[2] == "reach" else views_of(draft)[key[:2]]
+        named = _names_beside(draft, key)
         known = tuple(word for word in known if word not in named)
         otherwise = "delete it"
     draft.faults.add(
@@ -52,6 +52,14 @@ def _unknown(
         at=draft.where.key_at(*key) if is_key else draft.where.at(*key),
         remedy=nearest(name, known, otherwise),
     )
+
+
+def _names_beside(draft: Draft, key: Key) -> Container[str]:
+    """Return the names in a mapping by name."""
+    if key[2] == "reach":
+        return draft.soc.pools[key[1]].reach
+    unit = draft.soc.memories[key[1]].isolation if key[-2] == "masters" else None
+    return unit.masters if unit else views_of(draft)[key[:2]]
 
 
 def views_of(draft: Draft) -> dict[Key, Mapping[str, int]]:
@@ -85,6 +93,9 @@ def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:
     for pool_name, pool in draft.pools():
         for device in pool.reach:
             yield ("pools", pool_name, "reach", device), device
+    for memory_name, memory in draft.soc.memories.items():
+        for device in memory.isolation.masters if memory.isolation else ():
+            yield ("memories", memory_name, "isolation", "masters", device), device
     for part, views in views_of(draft).items():
         for device in views:
             yield (*part, "views", device), device

@@ -24,6 +24,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.energies import check_energies
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.fitting_stacks import check_stacks
+from atoll.resolve.isolation import check_isolation
 from atoll.resolve.layout import lay_out
 from atoll.resolve.loaders import check_loaders
 from atoll.resolve.moves import check_moves
@@ -128,6 +129,7 @@ def resolve(description: Description) -> ResolvedSoc:
     )
     soc = replace(soc, aliases=_aliases(draft, soc))
     check_protection(draft, soc)
+    check_isolation(draft, soc)
     draft.faults.raise_any()
     return soc
 

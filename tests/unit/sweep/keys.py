@@ -156,7 +156,7 @@ class Keys:
         inside = {
             name: [*self._values(each, None, (*key, name))]
             for name, each in shape["properties"].items()
-            if "patternProperties" not in each
+            if "patternProperties" not in each or name in shape.get("required", ())
         }
         needed = {name: inside[name][0] for name in shape.get("required", ())}
         for name, values in inside.items():
@@ -182,6 +182,8 @@ class Keys:
         """Yield values that a key might have, the likely ones first; null deletes it."""
         for word in key[-2:]:
             yield from VALUES.get(word, ())
+        if key[-1] == "masters":
+            yield {name: number for number, name in enumerate(self._data["devices"])}
         if key == ("mpool", "device"):
             yield from (
                 name for name, each in self._data["devices"].items() if each["kind"] == "npu"
