@@ -75,17 +75,25 @@ def with_core(soc: ResolvedSoc, core: Cpu) -> ResolvedSoc:
     return replace(soc, devices=tuple(devices))
 
 
+SETTINGS = {
+    "first and last": (),
+    "line": (f"{CACHE}.clean={LINES}", f"{CACHE}.invalidate={FORGETS}"),
+    "end and size": (
+        f"{CACHE}.clean={RANGE.format('end')}",
+        f"{CACHE}.invalidate={OTHERS.format('size')}",
+    ),
+    "write through": ("devices.cpu.cache.write_back=false", "devices.cpu.protection=false"),
+    "loaded": ("devices.dsp.loader=host", "devices.dsp.code={memory: sram, size: 64 KiB}"),
+    "seen elsewhere": ("memories.sram.views={dsp: 0x3000_0000}",),
+}
+
+
 @pytest.mark.parametrize(
     "settings",
     [
-        (),
-        (f"{CACHE}.clean={LINES}", f"{CACHE}.invalidate={FORGETS}"),
-        (f"{CACHE}.clean={RANGE.format('end')}", f"{CACHE}.invalidate={OTHERS.format('size')}"),
-        ("devices.cpu.cache.write_back=false", "devices.cpu.protection=false"),
-        ("devices.dsp.loader=host", "devices.dsp.code={memory: sram, size: 64 KiB}"),
-        ("memories.sram.views={dsp: 0x3000_0000}",),
+        pytest.param(each, id=name, marks=() if name == "line" else pytest.mark.slow)
+        for name, each in SETTINGS.items()
     ],
-    ids=["first and last", "line", "end and size", "write through", "loaded", "seen elsewhere"],
 )
 def test_each_operation_on_the_cache_is_needed(settings: tuple[str, ...]) -> None:
     part = compiled(*settings)
