@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold descriptions against what vendors' own files say, and print every difference.
 
-Run as ``python -m benchmarks.vendor_files FOLDER [CHIP...] [--table]``. `vendor_files.yaml` beside
+Run as ``python -m benchmarks.vendor_files FOLDER [CHIP...]``. `vendor_files.yaml` beside
 this script lists the files of each chip, with repository and commit: FOLDER has a checkout of each
 at ``OWNER/NAME``. A file is read with `atoll import`'s own reader of its format, or with one of
 `benchmarks.vendor_readers`; every value of a file comes from that file. The status is 1 if a
@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -208,7 +208,7 @@ def compare(ours: Side, theirs: Side) -> Iterator[Difference]:
 
 def _compare_places(ours: Sequence[Place], theirs: Sequence[Place]) -> Iterator[Difference]:
     for place in ours:
-        there = [each for each in theirs if _both_see(place, each)]
+        there = _candidates(place, theirs)
         if missing := subtract(place, there):
             yield Difference(
                 f"memory {place.name}", f"not in the file: {_describe(place, missing)}"
@@ -218,16 +218,23 @@ def _compare_places(ours: Sequence[Place], theirs: Sequence[Place]) -> Iterator[
             word, other = ("RAM", "ROM") if place.writable else ("ROM", "RAM")
             yield Difference(f"kind of {place.name}", f"{word} here, {other} in the file")
     for place in theirs:
-        here = [each for each in ours if _both_see(place, each)]
-        if missing := subtract(place, here):
+        if missing := subtract(place, _candidates(place, ours)):
             about = f"their {place.name}{f' of {place.viewer}' if place.viewer else ''}"
             yield Difference(about, f"not described: {_describe(place, missing)}")
     yield from _compare_aliases(ours, theirs, "two memories in the file")
     yield from _compare_aliases(theirs, ours, "two memories in the description")
 
 
-def _both_see(one: Place, other: Place) -> bool:
-    return not one.viewer or other.viewer in ("", one.viewer)
+def _candidates(place: Place, others: Sequence[Place]) -> Sequence[Place]:
+    """Return which of the other side's places may have the bytes of `place`.
+
+    Where one core alone sees them, and the other side has places of that core there too, others
+    do not count: what all see at these addresses the core does not.
+    """
+    own = [each for each in others if each.viewer == place.viewer and _overlap(place, each)]
+    if place.viewer and own:
+        return own
+    return [each for each in others if not place.viewer or each.viewer in ("", place.viewer)]
 
 
 def _overlap(one: Place, other: Place) -> bool:
@@ -268,8 +275,8 @@ def _compare_aliases(
 def _byte_at(place: Place, others: Sequence[Place]) -> set[tuple[str, int]]:
     return {
         (each.memory, each.byte + place.start - each.start)
-        for each in others
-        if each.start <= place.start < each.end and _both_see(place, each)
+        for each in _candidates(place, others)
+        if each.start <= place.start < each.end
     }
 
 
@@ -375,30 +382,89 @@ def hold(chip: Mapping[str, Any], folder: Path) -> Iterator[Held]:
         yield Held(chip=source, entry=entry, ours=ours, theirs=theirs, found=found)
 
 
+def plant(helds: Sequence[Held]) -> Iterator[tuple[str, Side]]:
+    """Yield a description with half of one place, or with one that begins at its middle.
+
+    Only places of which a file has all bytes: what no file has, no file can prove wrong.
+    """
+    ours = helds[0].ours
+    for index, place in enumerate(ours.places):
+        if not agrees(place, helds):
+            continue
+        half = place.size // 2
+        for what, wrong in (
+            ("half of", replace(place, size=half)),
+            ("the middle of", replace(place, start=place.start + half)),
+        ):
+            places = (*ours.places[:index], wrong, *ours.places[index + 1 :])
+            yield f"{what} {place.name}", replace(ours, places=places)
+
+
+def agrees(place: Place, helds: Iterable[Held]) -> bool:
+    """Tell whether one of the files has each byte of a place of the description."""
+    return any(
+        held.theirs.places and not subtract(place, _candidates(place, held.theirs.places))
+        for held in helds
+    )
+
+
+def is_noticed(wrong: Side, helds: Iterable[Held]) -> bool:
+    """Tell whether a wrong description differs from a file otherwise than the description."""
+    return any({*compare(wrong, held.theirs)} != {*held.found} for held in helds)
+
+
 def main() -> int:
     """Hold all chips, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="checkouts of the vendors' repositories")
     parser.add_argument("chips", nargs="*", help="default: all of the list")
     parser.add_argument("--table", action="store_true", help="print rows of docs/chips.md")
+    parser.add_argument(
+        "--plant", action="store_true", help="make places wrong, and count what is noticed"
+    )
     arguments = parser.parse_args()
-    chips = yaml.safe_load(LIST.read_text("utf-8"))["chips"]
+    listed = yaml.safe_load(LIST.read_text("utf-8"))["chips"]
+    wanted = [it for it in listed if not arguments.chips or it["chip"] in arguments.chips]
+    chips = [(*hold(chip, arguments.folder),) for chip in wanted]
+    if arguments.table:
+        print(*(held.row() for helds in chips for held in helds), sep="\n")
+    elif arguments.plant:
+        count_planted(chips)
+    else:
+        return show(chips)
+    return 0
+
+
+def show(chips: Sequence[tuple[Held, ...]]) -> int:
+    """Print all that differs, with its explanation; return 1 if one is missing."""
     faults = 0
-    for chip in chips:
-        if arguments.chips and chip["chip"] not in arguments.chips:
-            continue
-        for held in hold(chip, arguments.folder):
-            if arguments.table:
-                print(held.row())
-                continue
-            print(f"{held.chip}, {held.entry['path']}: {held.count_compared()}")
-            for each in held.found:
-                print(f"  {each.about}: {each.text}")
-                print(f"    {held.reasons.get(each.about, 'not explained')}")
-            for fault in held.faults():
-                faults += 1
-                print(f"  {fault}")
+    for held in (held for helds in chips for held in helds):
+        print(f"{held.chip}, {held.entry['path']}: {held.count_compared()}")
+        for each in held.found:
+            print(f"  {each.about}: {each.text}")
+            print(f"    {held.reasons.get(each.about, 'not explained')}")
+        for fault in held.faults():
+            faults += 1
+            print(f"  {fault}")
+    held_places = [(place, helds) for helds in chips for place in helds[0].ours.places]
+    same = sum(agrees(place, helds) for place, helds in held_places)
+    differences = sum(len(held.found) for helds in chips for held in helds)
+    print(
+        f"{len(chips)} descriptions, {sum(map(len, chips))} files, {differences} differences; "
+        f"a file has all bytes of {same} of {len(held_places)} places of memories"
+    )
     return min(faults, 1)
+
+
+def count_planted(chips: Sequence[tuple[Held, ...]]) -> None:
+    """Print how many wrong places are noticed, and which are not."""
+    noticed = []
+    for helds in chips:
+        for what, wrong in plant(helds):
+            noticed.append(is_noticed(wrong, helds))
+            if not noticed[-1]:
+                print(f"{helds[0].chip}: {what} is not noticed")
+    print(f"{sum(noticed)} of {len(noticed)} are noticed")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import yaml
 
+from atoll.diagnostics.errors import UsageError
 from atoll.records import dataclass
 from atoll_import.expressions import NoValueError, value_of
 from atoll_import.facts import Core, Facts, Memory, Source
@@ -43,9 +44,13 @@ def read(path: Path, entry: Mapping[str, Any]) -> Said:
     """Return what the file at `path` says, read as its `entry` in the table of files asks.
 
     Raises:
-        UsageError: see `atoll_import.reader.read_file`.
+        UsageError: E138, there is no such file; see `atoll_import.reader.read_file`.
         NoValueError: the file lacks a constant that the entry names.
     """
+    if not path.is_file():
+        repository, commit = entry["repository"], entry.get("commit", entry.get("version"))
+        remedy = f"check out {repository} at {commit}, or make the file as the list says"
+        raise UsageError("E138", f"there is no '{path}'", remedy=remedy)
     if reader := entry.get("reader"):
         return READERS[reader](path, entry)
     form, facts = read_file(path, device=entry.get("device", ""))

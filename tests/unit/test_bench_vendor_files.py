@@ -15,6 +15,8 @@ from benchmarks.vendor_files import (
     Place,
     Side,
     compare,
+    is_noticed,
+    plant,
     side_of_description,
     side_of_file,
 )
@@ -178,6 +180,15 @@ def test_what_nobody_explains_and_what_is_not_there_are_faults() -> None:
     found = tuple(compare(OURS, replace(with_place(1, size=0xB00), devices={"dma": 0x4000})))
     held = Held(chip="tiny", entry=entry, ours=OURS, theirs=THEIRS, found=found)
     assert [*held.faults()] == ["not explained: device npu", "no such difference: their X"]
+
+
+def test_wrong_places_are_planted_where_a_file_can_tell() -> None:
+    found = tuple(compare(OURS, with_place(1, size=0xB00)))
+    held = Held(chip="tiny", entry={}, ours=OURS, theirs=with_place(1, size=0xB00), found=found)
+    wrong = dict(plant([held]))
+    assert len(wrong) == 2 * (len(OURS.places) - 1), "no file has all of the flash"
+    assert all(is_noticed(side, [held]) for side in wrong.values())
+    assert not is_noticed(OURS, [held])
 
 
 def test_the_table_has_each_file_of_the_list() -> None:
