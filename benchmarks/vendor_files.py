@@ -5,7 +5,7 @@ Run as ``python -m benchmarks.vendor_files FOLDER [CHIP...]``. `vendor_files.yam
 this script lists the files of each chip, with repository and commit: FOLDER has a checkout of each
 at ``OWNER/NAME``. A file is read with `atoll import`'s own reader of its format, or with one of
 `benchmarks.vendor_readers`; every value of a file comes from that file. The status is 1 if a
-difference has no explanation in the list, or an explanation no difference.
+difference has no explanation in the list, or one of other bytes, or an explanation no difference.
 """
 
 import argparse
@@ -87,10 +87,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where both sides differ: what it is about, by which an explanation names it, and how."""
+    """Where both sides differ.
+
+    Attributes:
+        about: what it is about, by which an explanation names it.
+        text: how they differ.
+        missing: bytes that one side alone has.
+    """
 
     about: str
     text: str
+    missing: int = 0
 
 
 def side_of_description(soc: ResolvedSoc) -> Side:
@@ -210,9 +217,7 @@ def _compare_places(ours: Sequence[Place], theirs: Sequence[Place]) -> Iterator[
     for place in ours:
         there = _candidates(place, theirs)
         if missing := subtract(place, there):
-            yield Difference(
-                f"memory {place.name}", f"not in the file: {_describe(place, missing)}"
-            )
+            yield _missing(f"memory {place.name}", "not in the file", place, missing)
         kinds = {each.writable for each in there if _overlap(place, each)} - {None}
         if kinds and place.writable not in kinds:
             word, other = ("RAM", "ROM") if place.writable else ("ROM", "RAM")
@@ -220,7 +225,7 @@ def _compare_places(ours: Sequence[Place], theirs: Sequence[Place]) -> Iterator[
     for place in theirs:
         if missing := subtract(place, _candidates(place, ours)):
             about = f"their {place.name}{f' of {place.viewer}' if place.viewer else ''}"
-            yield Difference(about, f"not described: {_describe(place, missing)}")
+            yield _missing(about, "not described", place, missing)
     yield from _compare_aliases(ours, theirs, "two memories in the file")
     yield from _compare_aliases(theirs, ours, "two memories in the description")
 
@@ -253,10 +258,10 @@ def subtract(place: Place, others: Iterable[Place]) -> tuple[range, ...]:
     return tuple(found)
 
 
-def _describe(place: Place, missing: Sequence[range]) -> str:
+def _missing(about: str, word: str, place: Place, missing: Sequence[range]) -> Difference:
     spans = ", ".join(f"{each.start:#010x} to {each.stop - 1:#010x}" for each in missing)
-    size = sum(map(len, missing))
-    return f"{spans}, {size:,} of its {place.size:,} bytes"
+    count = sum(map(len, missing))
+    return Difference(about, f"{word}: {spans}, {count:,} of its {place.size:,} bytes", count)
 
 
 def _compare_aliases(
@@ -336,10 +341,14 @@ class Held:
         return {about: group["why"] for group in groups for about in group["about"]}
 
     def faults(self) -> Iterator[str]:
-        """Yield differences without explanation, and explanations without difference."""
+        """Yield differences without explanation, and explanations of what does not differ so."""
         abouts, reasons = {each.about for each in self.found}, {*self.reasons}
         yield from (f"not explained: {each}" for each in sorted(abouts - reasons))
         yield from (f"no such difference: {each}" for each in sorted(reasons - abouts))
+        for group in self.entry.get("differences", ()):
+            missing = sum(each.missing for each in self.found if each.about in group["about"])
+            if missing != group.get("bytes", 0):
+                yield f"{', '.join(group['about'])}: {missing} bytes differ, not as explained"
 
     def count_compared(self) -> str:
         """Return how many things of the file stand beside the description."""

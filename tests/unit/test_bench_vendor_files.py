@@ -176,10 +176,17 @@ def test_a_description_has_its_aliases_and_views() -> None:
 
 
 def test_what_nobody_explains_and_what_is_not_there_are_faults() -> None:
-    entry = {"differences": [{"about": ["memory flash", "their X"], "why": "on purpose"}]}
+    group: dict[str, Any] = {"about": ["memory flash", "their X"], "why": "on purpose"}
+    entry = {"differences": [group]}
     found = tuple(compare(OURS, replace(with_place(1, size=0xB00), devices={"dma": 0x4000})))
     held = Held(chip="tiny", entry=entry, ours=OURS, theirs=THEIRS, found=found)
-    assert [*held.faults()] == ["not explained: device npu", "no such difference: their X"]
+    assert [*held.faults()] == [
+        "not explained: device npu",
+        "no such difference: their X",
+        "memory flash, their X: 256 bytes differ, not as explained",
+    ]
+    group["bytes"] = 256
+    assert len([*held.faults()]) == 2
 
 
 def test_wrong_places_are_planted_where_a_file_can_tell() -> None:
