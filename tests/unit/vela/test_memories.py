@@ -32,7 +32,7 @@ SAME_MEMORY = (
     IN_RAM,
     "pools.weights.memory=sram",
     "pools.weights.size=1MiB",
-    "pools.shared.size=1MiB",
+    "pools.shared.size=3MiB",
 )
 
 
