@@ -78,7 +78,7 @@ class _Device:
         engines: list[Engine] = []
         cores = [*self._core()]
         masters: list[Master] = []
-        left_out: list[LeftOut] = []
+        left_out: list[LeftOut] = [*self._nowhere()]
         console = None
         others = 0
         kept: dict[str, list[tuple[str, int, Element]]] = {}
@@ -142,10 +142,19 @@ class _Device:
         sizes = sorted((each.text_at("offset"), each.text_at("size")) for each in blocks)
         return self._offsets(peripheral), sizes
 
+    def _nowhere(self) -> Iterator[LeftOut]:
+        """Yield the peripherals of which the file has an empty address, as published ones do."""
+        for each in self._peripherals:
+            if not each.text_at("baseAddress"):
+                source = self._given.source(each.line, f"peripheral {each.text_at('name')}")
+                yield LeftOut("its registers", "they have no address", source)
+
     def _place_peripherals(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""
         copies = 0
         for each in self._peripherals:
+            if not each.text_at("baseAddress"):
+                continue
             origin = number_of(each.text_at("baseAddress"))
             if origin is None:
                 what = f"a peripheral has the address '{each.text_at('baseAddress')}'"

@@ -26,6 +26,21 @@ def test_svd(tmp_path: Path) -> None:
     assert (others.what, others.source.line) == ("2 other peripherals", 2)
 
 
+@pytest.mark.parametrize("empty", ["<baseAddress/>", "<baseAddress> </baseAddress>", ""])
+def test_a_peripheral_without_an_address_is_left_out(empty: str, tmp_path: Path) -> None:
+    """As a published file has one: all others come in."""
+    nowhere = f"<peripherals><peripheral><name>PT4</name>{empty}</peripheral>"
+    found = imported(tmp_path, {"gull.svd": SVD.replace("<peripherals>", nowhere)})
+    assert chip(found)["devices"]["dma1"] == {"kind": "master"}
+    said = [(each.what, each.why) for each in found.left_out]
+    assert ("its registers", "they have no address") in said
+
+
+def test_an_address_of_a_peripheral_that_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a peripheral has the address 'here'"):
+        imported(tmp_path, {"gull.svd": SVD.replace("0x40020000", "here")})
+
+
 def test_svd_names_an_instruction_set(tmp_path: Path) -> None:
     found = imported(tmp_path, {"gull.svd": SVD.replace("CM4", "RV32IMC")})
     assert (asked(found)[0], chip(found)["devices"]["cpu"]["isa"]) == (
