@@ -166,10 +166,30 @@ def test_files_that_rtl_reads_stay_inside(tmp_path: Path) -> None:
     made = atoll.compile(atoll.load_soc(own / "chip.yaml"), DIGITS)
     out = tmp_path / "deep" / "out"
     atoll.export_rtl(made.soc, out, made)
-    assert [path.name for path in (out / "sim").glob("*able.hex")] == ["table.hex"]
+    for folder in (out, out / "sim"):
+        assert [path.name for path in folder.glob("*able.hex")] == ["table.hex"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["above.hex", "deep", "own"]
     assert not (out / "above.hex").exists()
     assert (tmp_path / "above.hex").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("with_network", [False, True])
+def test_what_is_read_into_a_memory_is_there_for_synthesis(
+    with_network: bool, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "examples" / "09_custom_instruction", own)
+    (own / "table.hex").write_text("00\n")
+    unit = own / "dot4.sv"
+    table = '  logic [7:0] unused_table[1];\n  initial $readmemh("table.hex", unused_table);\n'
+    unit.write_text(unit.read_text().replace("endmodule", f"{table}endmodule"))
+    soc = atoll.load_soc(own / "chip.yaml")
+    made = atoll.compile(soc, DIGITS) if with_network else None
+    found = atoll.export_rtl(soc, tmp_path / "out", made)
+    assert elaborate(tmp_path / "out", found.top) == ""
+    core = yaml.safe_load((tmp_path / "out" / f"{soc.name}.core").read_text().split("\n", 2)[2])
+    assert core["filesets"]["memories"]["files"] == [{"table.hex": {"copyto": "table.hex"}}]
+    assert all("memories" in each["filesets"] for each in core["targets"].values())
 
 
 def elaborate(folder: Path, top: str) -> str:

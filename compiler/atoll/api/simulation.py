@@ -128,6 +128,7 @@ def run(
     toolchain: str | None = None,
     waves: Waveforms | Path | str | None = None,
     coverage: Path | str | None = None,
+    start_seed: int | None = None,
     trace: Path | str | None = None,
     oracle: bool = False,
     dataset: Path | str | None = None,
@@ -143,6 +144,8 @@ def run(
         toolchain: compiles and links; None takes the description's.
         waves: record waveforms in this file, with ``cpu="rtl"``.
         coverage: add what the run reaches of RTL and description to this folder, likewise.
+        start_seed: decides with which values registers and memories of RTL begin that nobody
+            resets; 1 by default.
         trace: show the run in this file, for Perfetto; not with ``cpu="native"``.
         oracle: hold the imported network against another implementation too: onnxruntime for an
             ONNX file, tflite-micro for a TFLite file.
@@ -172,6 +175,7 @@ def run(
         keep=None if keep is None else Path(keep),
         toolchain=toolchain,
         written=_file_names(waves, coverage),
+        start_seed=start_seed,
         oracle=oracle,
         dataset=None if dataset is None else Path(dataset),
     )

@@ -30,6 +30,7 @@ from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_cache_omissions
 from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
 from atoll_sim.runs.checked_run import CpuKind, Outcome, Written, check_kinds, run_image, run_models
+from atoll_sim.trace.simulation import USUAL
 from atoll_sim.user_bench.run_bench import Judge, run_bench
 from atoll_sim.waves.request import Waves, of_network, request_waves
 
@@ -47,6 +48,7 @@ def run_compiled(
     keep: Path | None = None,
     toolchain: str | None = None,
     written: Asked = NOTHING,
+    start_seed: int | None = None,
     oracle: bool = False,
     dataset: Path | None = None,
 ) -> tuple[Outcome, ...]:
@@ -84,6 +86,7 @@ def run_compiled(
         progress=current(),
         toolchain=toolchain,
         written=files,
+        conditions=USUAL if start_seed is None else replace(USUAL, seed=start_seed),
     )
     if judged:
         accuracy = judged.compare(outcomes[0].outputs)

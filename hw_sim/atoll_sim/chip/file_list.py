@@ -13,6 +13,7 @@ from atoll.records import dataclass
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _COMMENT = re.compile(r"(?:^|\s)(?://|#).*")
 _DEEPEST = 16
+_FILES = ("-f", "-F", "-v", "-y")
 _READS = "files, -f, -F, -v, -y, +incdir+, -I, +define+ and -D"
 _WORDS = {"file": "", "include": "+incdir+", "list": "-f"}
 """How lines of other lists begin, which name one thing each, and what that means here."""
@@ -36,8 +37,13 @@ class FileList:
     defines: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_list(path: Path, depth: int = 0) -> FileList:
+def read_list(path: Path, at: SourceLoc | None = None, depth: int = 0) -> FileList:
     """Read a list; names in it are relative to its own folder.
+
+    Args:
+        path: of the list.
+        at: where it is named.
+        depth: of lists around it.
 
     Raises:
         AtollError: E146; it cannot be read, or has a line that means nothing here.
@@ -46,9 +52,9 @@ def read_list(path: Path, depth: int = 0) -> FileList:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as fault:
         reason = getattr(fault, "strerror", None) or "it is no text"
-        raise _wrong(
-            f"the file list cannot be read: {reason}", path, 0, "correct the path"
-        ) from None
+        what = f"the file list {path} cannot be read: {reason}"
+        named = at or SourceLoc(path, 1, 1)
+        raise _wrong(what, named.path, named.line, "correct the path", named.column) from None
     sources: dict[Path, SourceLoc] = {}
     includes: dict[Path, SourceLoc] = {}
     defines: dict[str, str] = {}
@@ -57,14 +63,12 @@ def read_list(path: Path, depth: int = 0) -> FileList:
         for word in words:
             if _IDLE.fullmatch(word):
                 continue
-            if word in ("-f", "-F", "-v", "-y", "-I", "-D"):
-                word += next(words, "")
-            kind, value = _parse_word(word, path, number)
+            kind, value = _parse_word(word, words, path, number)
             if kind in ("-f", "-F"):
                 if depth >= _DEEPEST:
                     remedy = f"remove the line '-f {value}'"
                     raise _wrong("file lists name each other", path, number, remedy)
-                inner = read_list(path.parent / value, depth + 1)
+                inner = read_list(path.parent / value, SourceLoc(path, number, 1), depth + 1)
                 sources |= inner.sources
                 includes |= inner.includes
                 defines |= inner.defines
@@ -100,24 +104,31 @@ def _words(line: str, path: Path, number: int) -> list[str]:
             raise _wrong(what, path, number, f"set {name}, or write the path")
         return os.environ[name]
 
-    return _VARIABLE.sub(expand, text).split()
+    return [word.strip("\"'") for word in _VARIABLE.sub(expand, text).split()]
 
 
-def _parse_word(word: str, path: Path, number: int) -> tuple[str, str]:
-    """Return what a word is, and its value."""
+def _parse_word(word: str, rest: Iterator[str], path: Path, number: int) -> tuple[str, str]:
+    """Return what a word is, and its value, which may be the next one.
+
+    What begins as ``-f`` and names no file, such as ``-full64``, is an option of another tool.
+    """
     for kind in ("+incdir+", "+define+", "-f", "-F", "-v", "-y", "-I", "-D"):
-        if word.startswith(kind):
-            if value := word.removeprefix(kind):
-                return kind, value
-            raise _wrong(f"'{kind}' names nothing", path, number, "remove the line")
+        value = word.removeprefix(kind)
+        if word == kind and kind.startswith("-"):
+            value = next(rest, "")
+        elif value == word or (kind in _FILES and value and not (path.parent / value).exists()):
+            continue
+        if value:
+            return kind, value
+        raise _wrong(f"'{kind}' names nothing", path, number, "remove the line")
     if word.startswith(("-", "+")):
         what = f"'{word}' means nothing to Atoll, which reads {_READS}"
         raise _wrong(what, path, number, "remove the line, or list the files one by one")
     return "", word
 
 
-def _wrong(what: str, path: Path, line: int, remedy: str) -> AtollError:
-    at = SourceLoc(path, line or 1, 1)
+def _wrong(what: str, path: Path, line: int, remedy: str, column: int = 1) -> AtollError:
+    at = SourceLoc(path, line, column)
     return AtollError.all([Fault(code="E146", message=what, at=at, remedy=remedy)])
 
 

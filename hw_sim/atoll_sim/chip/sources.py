@@ -70,12 +70,12 @@ def rtl_defines(spec: Rtl) -> Mapping[str, str]:
 
 def _entries(spec: Rtl) -> Iterator[FileList]:
     """Yield what each source of a description stands for: a file, a folder, a list."""
-    for name in spec.rtl_sources:
+    for index, name in enumerate(spec.rtl_sources):
         path = find_source(name)
         if name.endswith("/"):
             yield FileList(includes={path: SourceLoc(path, 1, 1)})
         elif path.suffix == LIST:
-            yield read_list(path)
+            yield read_list(path, spec.places.get(f"rtl.sources.{index}"))
         else:
             yield FileList(sources={path: SourceLoc(path, 1, 1)})
 

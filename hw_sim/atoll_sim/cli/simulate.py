@@ -83,6 +83,15 @@ CoverageOption = Annotated[
         help="Add what the run reaches of the RTL and of what the description allows to DIR.",
     ),
 ]
+StartSeedOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=2**31 - 1,
+        help="Decides with which values registers and memories of RTL begin that nobody resets.",
+    ),
+]
 FirmwareOption = Annotated[
     bool,
     typer.Option(
@@ -109,6 +118,7 @@ def run(
     toolchain: ToolchainOption = None,
     waves: WavesOptions,
     coverage: CoverageOption = None,
+    start_seed: StartSeedOption = None,
     trace: TraceOption = None,
     brief: BriefOption = False,
     page: ReportOption = None,
@@ -154,6 +164,7 @@ def run(
             keep=keep,
             toolchain=toolchain,
             written=(asked, coverage),
+            start_seed=start_seed,
             oracle=oracle,
             dataset=dataset,
         )

@@ -26,6 +26,9 @@ from atoll_sim.export.source_tree import SourceTree
 from atoll_sim.protocol.records import RESET_CYCLES
 
 MARKER = "export.json"
+ALONE = ("name a core with RTL", "name a function unit with RTL")
+"""What helps where a core, or its function unit, has none: everything is exported."""
+
 BANK = "atoll_memory_bank.sv"
 """The module that a user replaces by a memory of the technology."""
 
@@ -52,7 +55,7 @@ def export_rtl(
         UsageError: E091, E092; the folder cannot be written.
         ToolchainError: the firmware cannot be built.
     """
-    check_cores(soc)
+    check_cores(soc, ALONE)
     check_engines(soc, frozenset())
     planned = plan_chip(soc)
     memories = tuple(map(_trim_memory, planned.memories))
@@ -111,7 +114,9 @@ def _files(
             str(bank): _render("memory_bank.sv.j2", chip, top),
             **{f"sim/{file}": text for file, text in bench.texts.items()},
         }
-        for file, data in tree.memory_files():
+    for file, data in tree.memory_files():
+        yield Path(file), data
+        if bench:
             yield Path("sim", file), data
     for file, text in texts.items():
         yield Path(file), text.encode()

@@ -25,6 +25,7 @@ from atoll_sim.shadow.rules import RULES
 from atoll_sim.user_bench.devices import Device
 from atoll_sim.user_bench.files import DATA, TENSORS, reference_file
 from atoll_sim.user_bench.firmware import Alone, Beside, Firmware, FirmwareEndedError
+from atoll_sim.user_bench.named import Named, lookup_error
 from atoll_sim.user_bench.operators import Operator
 
 Array = NDArray[Any]
@@ -90,9 +91,8 @@ class Chip:
         data = Path(os.environ[DATA])
         plain = json.loads(data.read_text())
         self.name: str = plain["soc"]
-        self.devices: Mapping[str, Device] = {
-            each["name"]: Device.find(dut, each) for each in plain["devices"]
-        }
+        found = {each["name"]: Device.find(dut, each) for each in plain["devices"]}
+        self.devices: Mapping[str, Device] = Named("device", found)
         self.operators = tuple(map(Operator.of_json, plain["operators"]))
         self._by_number = {(each.network, each.number): each for each in self.operators}
         self._places: Mapping[str, Mapping[str, tuple[int, Tensor]]] = pickle.loads(
@@ -300,7 +300,7 @@ class Chip:
         found = [each for each in self.operators if each.name == name]
         found = [each for each in found if network in (None, each.network)]
         if not found:
-            raise KeyError(f"no operator '{name}'; there are {_list_names(self.operators)}")
+            raise lookup_error("operator", name, (each.name for each in self.operators))
         return found[0]
 
     async def _await(self, event: str, name: str | None) -> Traced:
@@ -358,7 +358,7 @@ class Chip:
     def _place(self, tensor: str, network: str | None) -> tuple[int, Tensor]:
         places = self._places[self._network(network)]
         if tensor not in places:
-            raise KeyError(f"no tensor '{tensor}' lies in memory; there are {', '.join(places)}")
+            raise lookup_error("tensor in memory", tensor, places)
         return places[tensor]
 
     def _network(self, name: str | None) -> str:
@@ -366,9 +366,5 @@ class Chip:
             raise KeyError(f"name one of the networks: {', '.join(self._places)}")
         name = name or next(iter(self._places))
         if name not in self._places:
-            raise KeyError(f"no network '{name}'; there are {', '.join(self._places)}")
+            raise lookup_error("network", name, self._places)
         return name
-
-
-def _list_names(operators: tuple[Operator, ...]) -> str:
-    return ", ".join(each.name for each in operators)

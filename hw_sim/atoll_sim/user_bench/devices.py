@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from atoll.records import dataclass
+from atoll_sim.user_bench.named import Named
 
 SHARES = 256
 """Of so many cycles `Device.hold_up` states a share."""
@@ -108,12 +109,14 @@ class Device:
         return cls(
             name=name,
             kind=plain["kind"],
-            ports={each["name"]: _port(dut, each) for each in plain["ports"]},
+            ports=Named(
+                f"port of '{name}'", {each["name"]: _port(dut, each) for each in plain["ports"]}
+            ),
             control=_port(dut, plain["control"]) if plain["control"] else None,
             clock=getattr(dut, plain["clock"]),
             reset=getattr(dut, plain["reset"]),
             interrupt=getattr(dut, plain["interrupt"]) if plain["interrupt"] else None,
-            registers=plain["registers"],
+            registers=Named(f"register of '{name}'", plain["registers"]),
             _share=getattr(dut, f"bench_{name}_share_i"),
             _wait=getattr(dut, f"bench_{name}_wait_i"),
         )
