@@ -25,6 +25,8 @@ ROW = re.compile(r"^\d+\s+y\s+(0x\w+)\s+(0x\w+)\s+(.*?) nocache\s*$", re.M)
 def reached(soc: ResolvedSoc, core: Cpu) -> set[tuple[int, int, str]]:
     """Return first address, end and access of what a core may touch, out of the reach matrix."""
     names = {core.code.memory, core.data.memory, *(stack.memory for stack in core.stacks)}
+    shared = (each.shared_mailbox for each in soc.cpus if soc.host == core.name or each == core)
+    names |= {each.memory for each in shared if each}
     names |= {pool.region.memory for pool in soc.pools if pool.reach[core.name] != "none"}
     found = set()
     for memory in (each for each in soc.memories if each.name in names):

@@ -145,6 +145,8 @@ def test_lopper_makes_the_tree_of_a_domain(name: str, core: str, tmp_path: Path)
     }
     device = next(each for each in chip.cpus if each.name == core)
     wanted |= {each.name for each in (device.code, device.data, *device.stacks) if each.size}
+    shared = (each.shared_mailbox for each in chip.cpus if is_host or each.name == core)
+    wanted |= {each.name for each in shared if each}
     left = [node for node in parsed(made).node_iter() if "reg" in node.props]
     regions = [node for node in left if node.parent.name.startswith(("rom@", "sram@"))]
     assert {strings(node, "label")[0] for node in regions} == wanted
