@@ -122,13 +122,13 @@ static const struct access accesses[] = {
     {ATOLL_DEVICE_CPU, "weights", 0x000FFFFCu, 0, 1, 1, 0, 2},
     {ATOLL_DEVICE_CPU, "cpu.code", 0x0001FFFCu, 0, 1, 1, 0, 3},
     {ATOLL_DEVICE_CPU, "cpu.data", 0x10002FFCu, 0, 1, 1, 0, 4},
-    {ATOLL_DEVICE_CPU, "cpu.stack", 0x10001FFCu, 0, 1, 1, 0, 5},
+    {ATOLL_DEVICE_CPU, "cpu.stack", 0x10000000u, 0, 1, 1, 0, 5},
     {ATOLL_DEVICE_CPU, "private", 0x1000EFFCu, 1, 1, 1, 1, 0},
     {ATOLL_DEVICE_CPU, "shared", 0x2003FFFCu, 1, 1, 1, 1, 1},
     {ATOLL_DEVICE_CPU, "weights", 0x000FFFFCu, 1, 0, 1, 0, 2},
     {ATOLL_DEVICE_CPU, "cpu.code", 0x0001FFFCu, 1, 0, 1, 0, 3},
     {ATOLL_DEVICE_CPU, "cpu.data", 0x10002FFCu, 1, 1, 1, 0, 4},
-    {ATOLL_DEVICE_CPU, "cpu.stack", 0x10001FFCu, 1, 1, 1, 0, 5},
+    {ATOLL_DEVICE_CPU, "cpu.stack", 0x10000000u, 1, 1, 1, 0, 5},
 };
 
 #define TAG(test) (UINT32_C(0x5E1F0000) | (test)->number)
