@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,8 @@ def test_a_run_begins_with_the_seed_that_is_asked_for(capsys: pytest.CaptureFixt
     found = json.loads(capsys.readouterr().out)
     assert (found["bit_exact"], found["start_seed"]) == (True, 7)
     made = atoll.compile("lagoon", DIGITS)
-    assert [atoll.run(made, start_seed=seed).to_json()["start_seed"] for seed in (None, 9)] == [
-        1,
-        9,
-    ]
+    told: list[Any] = [atoll.run(made, start_seed=seed).to_json() for seed in (None, 9)]
+    assert [each["start_seed"] for each in told] == [1, 9]
 
 
 def test_a_seed_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
