@@ -229,3 +229,11 @@ def test_a_memory_built_so_that_it_takes_no_writes_is_refuted(tmp_path: Path) ->
         lambda text: text.replace(".Writable   (1'b1)", ".Writable   (1'b0)"),
     )
     assert ONLY in verdict.refuted
+
+
+@pytest.mark.parametrize("name", [name for name in CHIPS if "/" not in name])
+def test_the_document_lists_each_shipped_chip(name: str) -> None:
+    soc = load_soc(name)
+    devices = len(plan_proof(soc).masters)
+    row = re.compile(rf"^\| {name} \| {devices} \| [0-9]+ \|$", re.M)
+    assert row.search((ROOT / "docs" / "formal.md").read_text())
