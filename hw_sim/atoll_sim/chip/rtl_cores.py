@@ -98,12 +98,14 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
             remedy=instead[1],
         )
     told = {"release": cpu.release, "cache.maintenance": cpu.cache and cpu.cache.maintenance}
-    for key in (key for key, steps in told.items() if steps):
+    for key in (key for key, steps in told.items() if steps and cpu.spec.rtl_module):
         yield Fault(
             code="E259",
             message=f"device '{cpu.name}': no RTL has the registers of its '{key}'",
             at=cpu.at,
-            remedy="use --cpu iss",
+            remedy="use --cpu iss"
+            if instead is OTHER_CORES
+            else f"leave '{key}' out of the description for RTL",
         )
     yield from package_faults(cpu)
     if cpu.unit:
