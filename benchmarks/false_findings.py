@@ -26,6 +26,7 @@ from atoll_sim.trace.simulation import Conditions
 from benchmarks.estimate import small_networks
 
 ROOT = Path(__file__).parents[1]
+ANY = "any accelerator"
 RATIOS = {"equal": None, "half": 0.5, "twice": 2.0}
 
 
@@ -58,6 +59,13 @@ def compile_for(chip: str, ratio: float | None, seeds: Iterator[int]) -> Compile
     raise AssertionError
 
 
+def working(compiled: Compiled) -> set[str]:
+    """Return the kinds of accelerators that a network gives work, and `ANY` if there is one."""
+    kinds = {engine.name: engine.spec.name for engine in compiled.soc.engines}
+    busy = {step.device for step in compiled.module.entry.steps} & kinds.keys()
+    return {kinds[name] for name in busy} | ({ANY} if busy else set())
+
+
 def main() -> int:
     """Print each run and what it finds, and a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -71,6 +79,7 @@ def main() -> int:
     turns = itertools.cycle(itertools.product(RATIOS, named))
     seeds = itertools.islice(small_networks(sys.maxsize), arguments.first, None)
     runs: Counter[str] = Counter()
+    at_work: Counter[str] = Counter()
     found = 0
     for number, (ratio, chip) in enumerate(
         itertools.islice(turns, arguments.first, arguments.first + arguments.runs), arguments.first
@@ -84,6 +93,7 @@ def main() -> int:
             print(f"{chip}, {ratio}, {compiled.graph.name}: {error}", flush=True)
             continue
         runs[f"{chip}, {ratio}"] += 1
+        at_work.update(working(compiled))
         report = outcome.report
         print(f"{number}: {chip}, {ratio}, {compiled.graph.name}", flush=True)
         for each in (*report.violations, *report.mismatches):
@@ -91,6 +101,8 @@ def main() -> int:
             print(f"{chip}, {ratio}, {compiled.graph.name}: {each}", flush=True)
     for which, count in runs.items():
         print(f"{which}: {count}")
+    for which, count in at_work.items():
+        print(f"{which} at work: {count}")
     print(f"{sum(runs.values())} runs, {found} findings")
     return 1 if found else 0
 
