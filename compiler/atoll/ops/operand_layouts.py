@@ -89,9 +89,14 @@ def _patches(features: Mapping[str, int]) -> Patches:
 
 
 def _simplest(layout: Layout) -> Layout:
-    """Return the layout without patches that are the image itself, so that equals are equal."""
+    """Return the layout without patches that are the image itself, so that equals are equal.
+
+    A window over the whole image has the same elements in row-major order, and yet as channels of
+    one position: blocks of channels have others.
+    """
     if layout.patches is None:
         return layout
-    same = layout.patches.sources(layout.image).ravel()
-    itself = np.array_equal(same, np.arange(prod(layout.image)))
+    found = layout.patches.sources(layout.image)
+    same = found.shape == layout.image
+    itself = same and np.array_equal(found.ravel(), np.arange(prod(layout.image)))
     return replace(layout, patches=None) if itself else layout
