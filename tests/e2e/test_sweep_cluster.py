@@ -388,9 +388,16 @@ def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
     assert not (tmp_path / "out").exists(), "the next try needs no --resume"
 
 
-def heard(signal_handler: Any = signal.default_int_handler) -> Any:
-    """Return what a process does first that shall hear of Ctrl-C: this one may ignore it."""
-    return lambda: signal.signal(signal.SIGINT, signal_handler)
+def begin_sweep(folder: Path, handler: Any = signal.default_int_handler) -> subprocess.Popen[bytes]:
+    """Begin the command in a group of its own, which handles Ctrl-C as given."""
+    words = ["sweep", str(folder / "sweep.yaml"), "-o", str(folder / "out"), "--workers", "2"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "atoll", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, handler),
+    )
 
 
 @pytest.mark.slow
@@ -403,14 +410,7 @@ def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -
     )
     asked = small(axes=axes, objectives=["cycles", "./slow.py:wait"])
     (tmp_path / "sweep.yaml").write_text(json.dumps(asked))
-    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "atoll", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=heard(),
-    )
+    process = begin_sweep(tmp_path)
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=60)[0].decode()
@@ -426,17 +426,11 @@ def test_ctrl_c_ends_a_sweep_and_loses_nothing(tmp_path: Path, seconds: float) -
 def test_ctrl_c_stays_ignored_where_it_is(tmp_path: Path) -> None:
     """As a shell has it for what a script starts in the background."""
     (tmp_path / "sweep.yaml").write_text(json.dumps(SWEEP))
-    words = ["sweep", str(tmp_path / "sweep.yaml"), "-o", str(tmp_path / "out"), "--workers", "2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "atoll", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        preexec_fn=heard(signal.SIG_IGN),
-    )
+    process = begin_sweep(tmp_path, signal.SIG_IGN)
     while process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.05)
+    process.communicate()
     assert process.returncode == 0
     assert atoll.load_sweep(tmp_path / "out").finished
 

@@ -104,7 +104,9 @@ def _check_lines(
     draft: Draft, key: Key, steps: tuple[StepModel, ...], allowed: tuple[tuple[str, ...], ...]
 ) -> None:
     """Note steps that tell of no lines; `allowed` are the sets of words that do."""
-    places = {str(each.value): (*key, str(at)) for at, each in enumerate(steps) if each.write}
+    places = {
+        str(each.value): (*key, str(at)) for at, each in enumerate(steps) if each.write is not None
+    }
     found = {word: at for word, at in places.items() if any(word in each for each in allowed)}
     if set(found) in map(set, allowed):
         return

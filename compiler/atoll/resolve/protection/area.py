@@ -78,25 +78,16 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             names=(_name(soc, window),),
         )
     for span in _registers_of_steps(soc, cpu, granule):
-        yield Area(
-            begin=span.start,
-            end=span.stop,
-            writes=True,
-            runs=False,
-            registers=True,
-            names=(f"{cpu.name}.steps",),
-        )
+        yield _own_registers(span, f"{cpu.name}.steps")
     local = local_of(cpu.spec)
     if local and cpu.instructions.family is Family.RISCV:
-        name = f"{cpu.name}.local"
-        yield Area(
-            begin=local.start,
-            end=local.stop,
-            writes=True,
-            runs=False,
-            registers=True,
-            names=(name,),
-        )
+        yield _own_registers(local, f"{cpu.name}.local")
+
+
+def _own_registers(span: range, name: str) -> Area:
+    return Area(
+        begin=span.start, end=span.stop, writes=True, runs=False, registers=True, names=(name,)
+    )
 
 
 def _registers_of_steps(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[range]:
