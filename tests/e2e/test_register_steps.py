@@ -12,6 +12,7 @@ from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
 from atoll.bsp.firmware import link_unchecked
 from atoll.cli import main
+from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.register_steps import Steps
@@ -124,6 +125,14 @@ def test_a_core_begins_after_each_step_of_its_release(right: Compiled, tmp_path:
     for number, steps in enumerate(without_each(core.release)):
         soc = with_core(right.soc, replace(core, release=steps))
         assert wrong_with(right, soc, tmp_path / str(number)) == "stall"
+
+
+def test_a_step_may_write_the_register_at_address_zero() -> None:
+    lines = f"{CACHE}.clean=[{{write: 0x0, value: line}}]"
+    assert load_soc(CHIP, [lines]).host_cpu.cache
+    none = f"{CACHE}.clean=[{{wait: 0x0, value: 0}}]"
+    with pytest.raises(AtollError, match="tell of no lines"):
+        load_soc(CHIP, [none])
 
 
 def test_what_runs_such_a_chip(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
 
-OF_THE_MEMORY = ("width", "banks", "read_latency", "sector", "energy", "area")
+OF_THE_MEMORY = ("width", "banks", "read_latency", "sector", "isolation", "energy", "area")
 """Keys that no alias has a value of its own for."""
 
 

@@ -78,7 +78,7 @@ def is_by_line(steps: Steps) -> bool:
     return any(each.value == LINE for each in steps)
 
 
-def words_of(steps: Iterable[RegisterStep]) -> tuple[range, ...]:
+def register_spans(steps: Iterable[RegisterStep]) -> tuple[range, ...]:
     """Return the words that steps access, joined where they adjoin, in order."""
     spans: list[range] = []
     for address in sorted({each.address for each in steps}):

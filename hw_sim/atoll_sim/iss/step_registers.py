@@ -20,7 +20,7 @@ from atoll.resolve.register_steps import (
     WORD,
     RegisterStep,
     Steps,
-    words_of,
+    register_spans,
 )
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.engines.interface import BusFault, Device
@@ -151,7 +151,8 @@ def step_registers(
             sequences += [Sequence(other.release, values, done)] if other.release else []
     held: dict[int, int] = {}
     return [
-        (span, StepRegisters(span.start, held, sequences)) for span in words_of(steps_by(soc, cpu))
+        (span, StepRegisters(span.start, held, sequences))
+        for span in register_spans(steps_by(soc, cpu))
     ]
 
 

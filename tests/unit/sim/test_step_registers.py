@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atoll.resolve.register_steps import ALL, RegisterStep, Steps, words_of
+from atoll.resolve.register_steps import ALL, RegisterStep, Steps, register_spans
 from atoll_sim.iss.step_registers import Sequence, StepRegisters
 
 AT = st.sampled_from([0x4000_0000, 0x4000_0004, 0x4000_0010])
@@ -34,7 +34,9 @@ class Core:
         self.done: list[dict[str, int]] = []
         player = Sequence(sequence, {}, lambda written, _: self.done.append(dict(written)))
         values: dict[int, int] = {}
-        self._blocks = [(s, StepRegisters(s.start, values, [player])) for s in words_of(sequence)]
+        self._blocks = [
+            (s, StepRegisters(s.start, values, [player])) for s in register_spans(sequence)
+        ]
 
     def make(self, step: RegisterStep, values: dict[str, int]) -> int:
         """Make a step; return how often it looked at its register."""
@@ -92,7 +94,7 @@ def test_a_step_in_another_place_begins_anew() -> None:
 
 
 def test_registers_that_adjoin_are_one_block() -> None:
-    found = words_of(
+    found = register_spans(
         RegisterStep(address=at, waits=False, value=0) for at in (0x14, 0x10, 0x20, 0x10)
     )
     assert found == (range(0x10, 0x18), range(0x20, 0x24))

@@ -9,7 +9,7 @@ from atoll.isa.instruction_set import Family
 from atoll.records import dataclass
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, steps_by
-from atoll.resolve.register_steps import words_of
+from atoll.resolve.register_steps import register_spans
 from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc
 
 
@@ -93,7 +93,7 @@ def _own_registers(span: range, name: str) -> Area:
 def _registers_of_steps(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[range]:
     """Yield the registers of a core's sequences, in whole granules."""
     end, local = 0, local_of(cpu.spec)
-    for span in words_of(each for each in steps_by(soc, cpu) if each.address not in local):
+    for span in register_spans(each for each in steps_by(soc, cpu) if each.address not in local):
         begin, stop = max(end, span.start & -granule), -(-span.stop // granule) * granule
         if begin < stop:
             yield range(begin, stop)

@@ -36,9 +36,9 @@ def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candid
 
 
 def _is_used(data: Any, name: str) -> bool:
-    """Tell whether a name is a value somewhere, or a key of a pool's reach or a memory's views."""
+    """Tell whether a name is a value somewhere, or a key where devices are keys."""
     if isinstance(data, dict):
-        named = (data.get("reach"), data.get("views"))
+        named = (data.get("reach"), data.get("views"), data.get("masters"))
         return any(isinstance(each, dict) and name in each for each in named) or any(
             _is_used(each, name) for each in data.values()
         )
@@ -62,7 +62,7 @@ def _describe_memory(case: Case, word: str) -> Iterator[Candidate]:
 def device(case: Case) -> Iterator[Candidate]:
     """Yield the devices, or threads of a core, that a name may stand for."""
     *parent, word = case.key
-    if parent[-1:] in (["reach"], ["views"]):
+    if parent[-1:] in (["reach"], ["views"], ["masters"]):
         absent = [name for name in case.table("devices") if name not in case.table(*parent)]
         close = nearest_word(word, absent)
         if close:
