@@ -157,6 +157,13 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
         yield "irq", Value(str(core.irq), core.irq)
     if core.shared_mailbox:
         yield from _region("mailbox", core.shared_mailbox)
+    if core.signals:
+        yield "signals.event", _flag(core.signals.event)
+        for end, signal in (("core", core.signals.core), ("host", core.signals.host)):
+            if signal:
+                yield f"signals.{end}.line", Value(str(signal.line), signal.line)
+                yield f"signals.{end}.send", _steps(signal.send)
+                yield f"signals.{end}.clear", _steps(signal.clear)
     if core.cache:
         yield "cache.line", size(core.cache.line)
         yield "cache.write_back", _flag(core.cache.write_back)

@@ -19,7 +19,7 @@ from atoll.bsp.render import FOLDER
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate as on_iss
@@ -42,10 +42,12 @@ def compiled_for(soc: ResolvedSoc, core: str = "") -> Compiled:
     return compile_file(soc, MODEL, BuildOptions(requests=requests))
 
 
-def simulated(compiled: Compiled, folder: Path, stall: int = 2_000_000) -> SimResult:
-    """Run two samples on the instruction-set simulator."""
+def simulated(
+    compiled: Compiled, folder: Path, stall: int = 2_000_000, built_for: ResolvedSoc | None = None
+) -> SimResult:
+    """Run two samples on the instruction-set simulator, perhaps with another chip's firmware."""
     pytest.importorskip("unicorn")
-    elves = link_unchecked(compiled.soc, (part_of(compiled),), folder)
+    elves = link_unchecked(built_for or compiled.soc, (part_of(compiled),), folder)
     samples = random_samples(compiled.graph, 2)
     request = requests_for((compiled,), elves, (samples,), Path(), folder / "run", beats=False)
     request = replace(request, stall_cycles=stall)
@@ -142,6 +144,67 @@ def test_m9_a_restart_of_the_chip_runs_no_old_command(
     assert "watchdog" in result.text
     assert violations(result) == ()
     assert result.stop is Stop.EXIT
+
+
+SIGNALS = "devices.core1.signals"
+DOORBELL = "send: [{write: 0xD000_0180, value: 0x1}], clear: [{write: 0xD000_0188, value: 0x1}]"
+TOLD = {
+    "events": (f"{SIGNALS}.event=true",),
+    "interrupts": (
+        "devices.core1.irq=26",
+        f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",
+        f"{SIGNALS}.host={{{DOORBELL}}}",
+    ),
+    "one way": (f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",),
+    "protected": (
+        f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",
+        *(f"devices.{core}.protection=true" for core in ("core0", "core1")),
+        *(f"devices.{core}.stack.size=2 KiB" for core in ("core0", "core1")),
+    ),
+}
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_m9_signals_save_looks(told: str, tmp_path: Path) -> None:
+    compiled = compiled_for(load_soc("rp2350", TOLD[told]))
+    result = simulated(compiled, tmp_path / "told")
+    assert_exact(compiled, result)
+    looks = simulated(compiled_for(load_soc("rp2350")), tmp_path / "looks")
+    assert accesses(result) < accesses(looks)
+
+
+def accesses(result: SimResult) -> int:
+    return sum(each.accesses for phase in result.phases for each in phase.touched)
+
+
+def without_sends(soc: ResolvedSoc, end: str) -> ResolvedSoc:
+    core = soc.device("core1")
+    assert isinstance(core, Cpu)
+    assert core.signals
+    silent = replace(getattr(core.signals, end), send=())
+    silent_core = replace(core, signals=replace(core.signals, **{end: silent}))
+    devices = (silent_core if each is core else each for each in soc.devices)
+    return replace(soc, devices=tuple(devices))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"), [("core", "core1: no answer"), ("host", "core1: no signal")]
+)
+def test_m9_a_signal_that_is_not_sent_is_noticed(end: str, said: str, tmp_path: Path) -> None:
+    compiled = compiled_for(load_soc("rp2350", TOLD["interrupts"]))
+    silent = without_sends(compiled.soc, end)
+    result = simulated(compiled, tmp_path, stall=4_000_000_000, built_for=silent)
+    assert said in result.text
+
+
+def test_m9_rtl_has_no_signals(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = (
+        "{line: 3, send: [{write: 0x5000_0000, value: 1}], clear: [{write: 0x5000_0004, value: 1}]}"
+    )
+    told = f"devices.second.signals.core={steps}"
+    assert main(["run", str(CHIP), str(MODEL), "--cpu", "rtl", "--set", told]) == 1
+    said = capsys.readouterr().err
+    assert "error[E259]: device 'second': no RTL has the registers of its 'signals'" in said
 
 
 @pytest.mark.slow

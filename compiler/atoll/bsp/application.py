@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.core_images import own_sources, works_of
-from atoll.bsp.headers import caches_mailbox, model_values, own_mailbox
+from atoll.bsp.headers import caches_mailbox, model_values, own_mailbox, woken_by
 from atoll.bsp.interface import GivenPool, ModelInterface
 from atoll.bsp.render import opening_sentence, render
 from atoll.records import dataclass
@@ -92,12 +92,14 @@ def core_main(
         models: the networks that the core runs steps of.
         selftest: it also does what `atoll_selftest.h` lists.
     """
+    heard = core.signals.core if core.signals else None
     return render(
         "core_main.c",
         made_from=opening_sentence(soc, *models),
         cpu=core,
         mailbox=own_mailbox(soc, core),
         cached=caches_mailbox(soc, core, core),
+        line=woken_by(core.signals, heard.line if heard else None),
         models=models,
         works=works_of(soc, core, models),
         shift=MODEL_SHIFT,

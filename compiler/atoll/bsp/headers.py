@@ -15,6 +15,7 @@ from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.isolation import isolated_areas
 from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
+from atoll.resolve.register_steps import Signals
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVERS = ("mailbox", "shared_mailbox")
@@ -138,6 +139,7 @@ def device_header(soc: ResolvedSoc) -> str:
         cores=soc.remote_cpus,
         shares=any(core.shared_mailbox for core in soc.remote_cpus),
         cached=any(caches_mailbox(soc, core, soc.host_cpu) for core in soc.remote_cpus),
+        signals=any(core.signals for core in soc.remote_cpus),
         line=mailbox.LINE,
     )
 
@@ -152,6 +154,7 @@ def device_source(soc: ResolvedSoc) -> str:
         registers=_registers,
         driven=tuple(_driver_instances(soc)),
         held=tuple(_cores_to_load(soc)),
+        signalling=tuple(core for core in soc.remote_cpus if core.signals),
         released={
             core.name: core.release
             for core in soc.remote_cpus
@@ -303,8 +306,7 @@ def _macros(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
         if suffix := _apart(soc, device):
             seen = _mailbox_at(soc, device, device.name)
             yield f"{what}{suffix}", f"UINT32_C(0x{seen:08X})"
-        if device.irq is not None:
-            yield "IRQ", f"UINT32_C({device.irq})"
+        yield "IRQ", woken_by(device.signals, device.irq)
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         line = device.irq if device.irq is not None else NO_LINE
@@ -326,6 +328,13 @@ def own_mailbox(soc: ResolvedSoc, core: Cpu) -> str:
     """Return the macro of the address at which a core sees its mailbox."""
     what = "MAILBOX" if core.shared_mailbox else "REGISTERS"
     return f"ATOLL_DEVICE_{core.name.upper()}_{what}{_apart(soc, core)}"
+
+
+def woken_by(signals: Signals | None, line: int | None) -> str:
+    """Return what one side of a mailbox waits for, as `atoll_wait_interrupt` takes it."""
+    if line is not None:
+        return f"UINT32_C({line})"
+    return "ATOLL_EVENT" if signals and signals.event else "ATOLL_NO_LINE"
 
 
 def caches_mailbox(soc: ResolvedSoc, core: Cpu, viewer: Cpu) -> bool:

@@ -62,6 +62,48 @@ class RegisterStep(Described):
 Steps = Annotated[tuple[RegisterStep, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
 
 
+class HostSignal(Described):
+    """How a core interrupts its host, through registers that each of them has."""
+
+    send: Steps = Field(
+        description="What the sender does so that the other one's line rises, and stays high.",
+        examples=["[{write: 0x4000_0180, value: 0x1}]"],
+    )
+    clear: Steps = Field(
+        description="What the other one does so that it falls.",
+        examples=["[{write: 0x4000_0188, value: 0x1}]"],
+    )
+
+
+class CoreSignal(HostSignal):
+    """How a host interrupts another core, likewise."""
+
+    line: IrqLine = Field(description="Interrupt line at the core.", examples=["26"])
+
+
+class Signals(Described):
+    """What tells a core, or its host, that there is something new in a mailbox in memory."""
+
+    event: bool = Field(
+        default=False, strict=True, description="Both send each other an event: SEV and WFE of Arm."
+    )
+    core: CoreSignal | None = Field(
+        default=None,
+        description="How the host interrupts the core, which looks again and again without.",
+        examples=[
+            "{line: 26, send: [{write: 0x4000_0180, value: 0x1}],"
+            " clear: [{write: 0x4000_0188, value: 0x1}]}"
+        ],
+    )
+    host: HostSignal | None = Field(
+        default=None,
+        description="How the core interrupts the host at line 'irq'; the host looks without.",
+        examples=[
+            "{send: [{write: 0x4000_0184, value: 0x1}], clear: [{write: 0x4000_018C, value: 0x1}]}"
+        ],
+    )
+
+
 class CacheSteps(Described):
     """How a data cache is maintained by registers, which the core itself writes."""
 
@@ -278,6 +320,12 @@ class Cpu(Described):
     )
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
+    )
+    signals: Signals | None = Field(
+        default=None,
+        description="What tells core and host to look into a mailbox in memory; by default nothing"
+        " does, and both look again and again.",
+        examples=["{event: true}"],
     )
     release: Steps | None = Field(
         default=None,

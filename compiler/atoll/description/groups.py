@@ -14,7 +14,7 @@ from atoll.utils.natural import natural
 
 COUNT = "count"
 
-_NOT_OF_A_HOST = ("mailbox", "irq", "release")
+_NOT_OF_A_HOST = ("mailbox", "irq", "signals", "release")
 _NAMING_ONE = ("host", "default_device")
 _NAMING_EACH = ("reach", "views", "masters")
 

@@ -10,6 +10,7 @@ from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Dma as DmaModel
 from atoll.description.devices import Engine as EngineModel
+from atoll.description.devices import HostSignal
 from atoll.description.devices import Master as MasterModel
 from atoll.description.devices import Npu as NpuModel
 from atoll.isa.find import instruction_set
@@ -21,7 +22,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.energies import area_of, energy_of
 from atoll.resolve.function_units import unit_of
 from atoll.resolve.loaders import loader_of
-from atoll.resolve.register_steps import CacheSteps, steps_of
+from atoll.resolve.register_steps import CacheSteps, Interrupt, Signals, steps_of
 from atoll.resolve.soc import (
     Cache,
     Commands,
@@ -121,6 +122,7 @@ def _cpu(
         thread_limits=limits,
         mailbox=mailbox,
         shared_mailbox=regions.get(f"{name}.{RegionKind.MAILBOX}"),
+        signals=_signals(draft, name, model),
         irq=model.irq,
         protected=model.protection,
         release=steps_of(model.release),
@@ -128,6 +130,22 @@ def _cpu(
         targets=tuple(code_targets(model)),
         unit=unit_of(units[name]) if name in (units := draft.description.function_units) else None,
     )
+
+
+def _signals(draft: Draft, name: str, model: CpuModel) -> Signals | None:
+    found = model.signals
+    if found is None:
+        return None
+    core = _interrupt(name, found.core.line, found.core) if found.core else None
+    host = None
+    if found.host and draft.host and model.irq is not None:
+        host = _interrupt(draft.host, model.irq, found.host)
+    return Signals(event=found.event, core=core, host=host)
+
+
+def _interrupt(core: str, line: int, model: HostSignal) -> Interrupt:
+    send, clear = steps_of(model.send), steps_of(model.clear)
+    return Interrupt(core=core, line=line, send=send, clear=clear)
 
 
 def _cache(model: CacheModel) -> Cache:

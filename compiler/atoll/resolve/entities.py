@@ -19,7 +19,7 @@ from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import REGISTERS, Cache
 from atoll.resolve.marks import SPEED, TOLD
 from atoll.resolve.places import Placed, Region, RegionKind
-from atoll.resolve.register_steps import Steps
+from atoll.resolve.register_steps import Signals, Steps
 from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, KernelRun, Tuning
 
 
@@ -119,7 +119,8 @@ class Cpu(Device):
             both (`atoll.resolve.mailbox`); None for the host.
         shared_mailbox: memory through which it does so instead (docs/cores.md).
         release: what the host does so that it begins, by the host's addresses; empty if nothing.
-        irq: interrupt line of the mailbox at the host; None without a mailbox of registers.
+        signals: what tells both sides of such a memory to look; None if nothing does.
+        irq: interrupt line of the mailbox at the host; None without one.
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
         unit: what executes instructions of its own; None without one.
@@ -143,6 +144,7 @@ class Cpu(Device):
     thread_limits: tuple[ThreadLimits, ...] = ()
     mailbox: Registers | None = None
     shared_mailbox: Region | None = None
+    signals: Signals | None = None
     release: Steps = ()
     irq: int | None = None
     protected: bool = False

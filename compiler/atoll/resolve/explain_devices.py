@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from atoll.isa.code_target import OWN
 from atoll.resolve.protection.table import table_of
+from atoll.resolve.register_steps import Signals
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Device, Engine, Master, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock
@@ -42,7 +43,8 @@ def _essence(device: Device) -> str:
             targets = f" (targets {names})" if names else ""
             what = f"{device.spec.name} {device.isa}{targets}, {tools}"
             if device.shared_mailbox:
-                return f"{what}, mailbox in {device.shared_mailbox.memory}"
+                told = _signal_names(device.signals)
+                return f"{what}, mailbox in {device.shared_mailbox.memory}{told}"
             box = device.mailbox
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():
@@ -52,6 +54,14 @@ def _essence(device: Device) -> str:
             return "bus master that is not programmed"
         case _:
             raise AssertionError(device)
+
+
+def _signal_names(signals: Signals | None) -> str:
+    """Say what has both sides of a mailbox in memory look into it."""
+    found = (signals.core, signals.host) if signals else ()
+    lines = [f"line {each.line} of '{each.core}'" for each in found if each]
+    told = ["events", *lines] if signals and signals.event else lines
+    return f" with {' and '.join(told)}" if told else ""
 
 
 def _roles(soc: ResolvedSoc, device: Device) -> Iterator[str]:

@@ -3,6 +3,8 @@
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
+from atoll.description.remedies import add, put, remove
+from atoll.resolve.core_instances import lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import SIDE
 
@@ -14,6 +16,13 @@ def check_mailbox(draft: Draft, name: str, cpu: Cpu) -> None:
     if not all(draft.knows("devices", name, part) for part in (*_PARTS, "kind")):
         return
     given = [part for part in _PARTS if getattr(cpu, part) is not None]
+    if cpu.signals and not isinstance(cpu.mailbox, str):
+        draft.faults.add(
+            "E039",
+            f"core '{name}' has 'signals' and no mailbox in a memory, which alone needs any",
+            at=draft.where.at("devices", name, "signals"),
+            remedy=remove("devices", name, "signals") + ", or write 'mailbox: MEMORY'",
+        )
     if given and name == draft.host:
         draft.faults.add(
             "E039",
@@ -26,6 +35,7 @@ def check_mailbox(draft: Draft, name: str, cpu: Cpu) -> None:
         )
     elif isinstance(cpu.mailbox, str):
         _check_shared(draft, name, cpu, cpu.mailbox)
+        _check_signals(draft, name, cpu)
     elif len(given) == 1:
         (missing,) = set(_PARTS) - set(given)
         draft.faults.add(
@@ -37,16 +47,24 @@ def check_mailbox(draft: Draft, name: str, cpu: Cpu) -> None:
         )
 
 
+def free_line(draft: Draft) -> int:
+    """Return a line for devices at the host that none has yet, or its first."""
+    core = draft.description.cores.get(draft.host or "")
+    lines = lines_of(core.model.interrupts) if core else range(3, 32)
+    taken = {getattr(device, "irq", None) for _, device in draft.devices()}
+    return next((line for line in lines if line not in taken), lines[0])
+
+
 def _check_shared(draft: Draft, name: str, cpu: Cpu, memory: str) -> None:
     """Check a mailbox in a memory: both sides must see at once what the other one writes."""
     at = draft.where.at("devices", name, "mailbox")
-    if cpu.irq is not None:
+    if cpu.irq is not None and not (cpu.signals and cpu.signals.host):
         draft.faults.add(
             "E039",
             f"core '{name}' has an 'irq', and its mailbox in '{memory}' raises no interrupt",
             at=draft.where.at("devices", name, "irq"),
             other=note(at, "the memory is named here"),
-            remedy="delete 'irq', or give the mailbox an address of its own",
+            remedy="delete 'irq', or say with 'signals.host' what raises it",
         )
     described = draft.soc.memories.get(draft.real(memory))
     if described is None or not draft.knows("memories", draft.real(memory), "kind"):
@@ -69,4 +87,46 @@ def _check_shared(draft: Draft, name: str, cpu: Cpu, memory: str) -> None:
                 at=at,
                 other=note(draft.where.at("devices", each, "cache", "line"), "the line is here"),
                 remedy="give the mailbox registers: an address and 'irq'",
+            )
+
+
+def _check_signals(draft: Draft, name: str, cpu: Cpu) -> None:
+    """Check what tells both sides of a mailbox in memory to look."""
+    signals, key = cpu.signals, ("devices", name, "signals")
+    if signals is None or not draft.knows(*key):
+        return
+    if signals.event and (end := next((e for e in ("core", "host") if getattr(signals, e)), "")):
+        draft.faults.add(
+            "E039",
+            f"core '{name}' has an event and an interrupt as signals",
+            at=draft.where.at(*key, end),
+            other=note(draft.where.at(*key, "event"), "the event is here"),
+            remedy=remove(*key, "event") + f", or '{end}'",
+        )
+    elif signals.event:
+        for each in (name, draft.host or name):
+            described = draft.description.cores.get(each)
+            if described and described.model.interrupts.controller != "nvic":
+                draft.faults.add(
+                    "E039",
+                    f"'{each}' sends no events: that is what a Cortex-M does",
+                    at=draft.where.at(*key, "event"),
+                    other=note(draft.where.key_at("devices", each), "the core is here"),
+                    remedy=remove(*key) + ", or say how they interrupt each other",
+                )
+    elif signals.host and cpu.irq is None:
+        draft.faults.add(
+            "E039",
+            f"core '{name}' interrupts its host, and no 'irq' says at which line",
+            at=draft.where.at(*key, "host"),
+            remedy=add(("devices", name, "irq"), free_line(draft)) + ", or correct the line",
+        )
+    if signals.core and (described := draft.description.cores.get(name)):
+        lines = lines_of(described.model.interrupts)
+        if signals.core.line not in lines:
+            draft.faults.add(
+                "E044",
+                f"interrupt {signals.core.line} is no line for devices at core '{name}'",
+                at=draft.where.at(*key, "core", "line"),
+                remedy=put((*key, "core", "line"), lines[0]) + f", or another one to {lines[-1]}",
             )

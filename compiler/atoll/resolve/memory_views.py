@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from atoll.isa.instruction_set import Family
-from atoll.resolve.register_steps import ENTRY, VECTORS, RegisterStep
+from atoll.resolve.register_steps import ENTRY, VECTORS, Interrupt, RegisterStep
 from atoll.resolve.soc import Alias, Cpu, Device, Engine, Memory, Placed, Region, ResolvedSoc
 
 _Part = TypeVar("_Part", bound=Placed)
@@ -127,11 +127,21 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
 
 
 def steps_by(soc: ResolvedSoc, core: Cpu) -> Iterator[RegisterStep]:
-    """Yield the steps that a core makes: on its data cache, and as host to let others begin."""
+    """Yield the steps that a core makes: on its data cache, for signals, to let others begin."""
     if core.cache and (found := core.cache.maintenance):
         yield from (*found.clean, *found.invalidate)
     if core.name == soc.host:
         yield from (step for each in soc.cpus for step in each.release)
+    for sent, heard in signals_of(soc, core):
+        yield from (*(sent.send if sent else ()), *(heard.clear if heard else ()))
+
+
+def signals_of(soc: ResolvedSoc, core: Cpu) -> Iterator[tuple[Interrupt | None, Interrupt | None]]:
+    """Yield, for each mailbox of a core, the interrupt that it sends and the one that it gets."""
+    for each in soc.cpus if core.name == soc.host else (core,):
+        if each.signals:
+            both = each.signals.core, each.signals.host
+            yield both if core.name == soc.host else both[::-1]
 
 
 def begin_of(soc: ResolvedSoc, core: Cpu) -> Mapping[str, int]:

@@ -13,10 +13,11 @@ from atoll.resolve.address_map import is_placed, register_blocks
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.register_steps import (
+    ENTRY,
     FIRST,
     LINE,
-    OF_A_CORE,
     OF_LINES,
+    VECTORS,
     WORD,
     address_of,
     mask_of,
@@ -31,13 +32,16 @@ FIRST_TIMER = 0x4000
 Taken = Sequence[tuple[str, range]]
 """What a core has at addresses, where it sees it."""
 
+_Words = tuple[tuple[str, ...], ...]
+_Sequence = tuple[Key, str | None, tuple[StepModel, ...], _Words]
+"""Its key, the core that makes it, its steps, and sets of words that they may write."""
+
 
 def check_steps(draft: Draft, blocks: Mapping[str, Registers], console: Registers) -> None:
     """Note steps that cannot be made; `blocks` are the registers of devices."""
     for name, cpu in draft.cpus():
-        for key, steps, words in _sequences(name, cpu):
+        for key, who, steps, words in _sequences(name, cpu, draft.host):
             if draft.knows(*key):
-                who = draft.host if key[-1] == "release" else name
                 taken = tuple(_places_in_use(draft, who, blocks, console)) if who else ()
                 _check_sequence(draft, key, steps, words, taken)
         if cpu.cache and cpu.cache.maintenance and cpu.loader == "copy" and cpu.cache.write_back:
@@ -69,26 +73,32 @@ def _places_in_use(
         yield f"the own registers of '{core}'", local if arm else local[FIRST_TIMER:]
 
 
-def _sequences(
-    name: str, cpu: Cpu
-) -> Iterator[tuple[Key, tuple[StepModel, ...], tuple[tuple[str, ...], ...]]]:
+def _sequences(name: str, cpu: Cpu, host: str | None) -> Iterator[_Sequence]:
+    key: Key = ("devices", name)
     if cpu.release:
-        yield ("devices", name, "release"), cpu.release, ()
+        yield (*key, "release"), host, cpu.release, ((ENTRY,), (VECTORS,))
     if cpu.cache and (steps := cpu.cache.maintenance):
-        key = ("devices", name, "cache", "maintenance")
-        yield (*key, "clean"), steps.clean, OF_LINES
-        yield (*key, "invalidate"), steps.invalidate, OF_LINES
+        yield (*key, "cache", "maintenance", "clean"), name, steps.clean, OF_LINES
+        yield (*key, "cache", "maintenance", "invalidate"), name, steps.invalidate, OF_LINES
+    if cpu.signals:
+        for end, signal, sender, other in (
+            ("core", cpu.signals.core, host, name),
+            ("host", cpu.signals.host, name, host),
+        ):
+            if signal:
+                yield (*key, "signals", end, "send"), sender, signal.send, ()
+                yield (*key, "signals", end, "clear"), other, signal.clear, ()
 
 
 def _check_sequence(
     draft: Draft,
     key: Key,
     steps: tuple[StepModel, ...],
-    words: tuple[tuple[str, ...], ...],
+    words: _Words,
     taken: Taken,
 ) -> None:
-    """Note what is wrong with one sequence; `words` are sets of those that it must write."""
-    known = list(dict.fromkeys(each for one in words for each in one)) or list(OF_A_CORE)
+    """Note what is wrong with one sequence; `words` are sets of those that it may write."""
+    known = list(dict.fromkeys(each for one in words for each in one))
     found = [
         each
         for number, step in enumerate(steps)
@@ -96,13 +106,11 @@ def _check_sequence(
     ]
     for where, what, remedy in found:
         draft.faults.add("E254", what, at=draft.where.at(*where), remedy=remedy)
-    if words and not found:
+    if words is OF_LINES and not found:
         _check_lines(draft, key, steps, words)
 
 
-def _check_lines(
-    draft: Draft, key: Key, steps: tuple[StepModel, ...], allowed: tuple[tuple[str, ...], ...]
-) -> None:
+def _check_lines(draft: Draft, key: Key, steps: tuple[StepModel, ...], allowed: _Words) -> None:
     """Note steps that tell of no lines; `allowed` are the sets of words that do."""
     places = {
         str(each.value): (*key, str(at)) for at, each in enumerate(steps) if each.write is not None
@@ -169,12 +177,11 @@ def _value_faults(
                 write_pair(place, f"{value & bits:#x}") + ", or correct the mask",
             )
     elif value not in known:
-        others = ", ".join(f"'{each}'" for each in known[1:])
-        yield (
-            place,
-            f"no step here writes '{value}'",
-            write_pair(place, known[0]) + f", or {others}, or a number",
-        )
+        remedy = write_pair(place, "0x1")
+        if known:
+            others = ", ".join(f"'{each}'" for each in known[1:])
+            remedy = write_pair(place, known[0]) + f", or {others}, or a number"
+        yield place, f"no step here writes '{value}'", remedy
     elif step.wait is not None:
         remedy = write_pair(place, "0x1") + ", or what its register has then"
         yield place, f"a step waits for '{value}', which is only written", remedy

@@ -60,6 +60,38 @@ class CacheSteps:
     invalidate: Steps
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt:
+    """How one core interrupts another through registers.
+
+    Attributes:
+        core: the other one.
+        line: of it; it stays high until that clears it.
+        send: what the one does so that it rises, by its addresses.
+        clear: what the other one does so that it falls, by its own.
+    """
+
+    core: str
+    line: int
+    send: Steps
+    clear: Steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What tells a core and its host to look into a mailbox in memory.
+
+    Attributes:
+        event: they send each other events, as Arm cores do.
+        core: how the host interrupts the core; None if it does not.
+        host: how the core interrupts the host; None if it does not.
+    """
+
+    event: bool = False
+    core: Interrupt | None = None
+    host: Interrupt | None = None
+
+
 def steps_of(described: Iterable[StepModel] | None) -> Steps:
     """Return the steps of a description without faults."""
     return tuple(

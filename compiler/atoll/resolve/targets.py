@@ -9,7 +9,7 @@ from atoll.description.remedies import remove
 from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
-from atoll.resolve.mailboxes import check_mailbox
+from atoll.resolve.mailboxes import check_mailbox, free_line
 
 DLPACK_CPU = 1
 DLPACK_EXTENSION = 12
@@ -124,7 +124,7 @@ def _check_lines(draft: Draft) -> None:
                 "E010",
                 f"'devices.{name}' has no 'irq'",
                 at=draft.where.key_at("devices", name),
-                remedy=f"add 'irq: {_free_line(draft)}'",
+                remedy=f"add 'irq: {free_line(draft)}'",
                 keys=(("devices", name, "irq"),),
             )
         if engine.irq is not None and silent:
@@ -135,13 +135,6 @@ def _check_lines(draft: Draft) -> None:
                 remedy=f"remove 'devices.{name}.irq'",
                 keys=(("devices", name, "irq"),),
             )
-
-
-def _free_line(draft: Draft) -> int:
-    core = draft.description.cores.get(draft.host or "")
-    lines = lines_of(core.model.interrupts) if core else range(3, 32)
-    taken = {getattr(device, "irq", None) for _, device in draft.devices()}
-    return next((line for line in lines if line not in taken), lines[0])
 
 
 def _check_irqs(draft: Draft) -> None:

@@ -174,6 +174,10 @@ def interrupts_of(soc: ResolvedSoc) -> Iterator[Interrupt]:
     for box in _mailboxes(soc):
         ring = f"dev_{box.name}_ring"
         yield Interrupt(source=soc.host, core=box.name, line=box.line, signal=ring)
+    for core in soc.remote_cpus:
+        if core.signals and (heard := core.signals.core):
+            ring = f"dev_{core.name}_ring"
+            yield Interrupt(source=soc.host, core=core.name, line=heard.line, signal=ring)
 
 
 def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:

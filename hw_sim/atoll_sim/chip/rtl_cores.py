@@ -97,8 +97,12 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
             at=cpu.at,
             remedy=instead[1],
         )
-    told = {"release": cpu.release, "cache.maintenance": cpu.cache and cpu.cache.maintenance}
-    for key in (key for key, steps in told.items() if steps and cpu.spec.rtl_module):
+    told = {
+        "release": cpu.release,
+        "cache.maintenance": cpu.cache and cpu.cache.maintenance,
+        "signals": cpu.signals,
+    }
+    for key in (key for key, given in told.items() if given and cpu.spec.rtl_module):
         yield Fault(
             code="E259",
             message=f"device '{cpu.name}': no RTL has the registers of its '{key}'",

@@ -3,6 +3,7 @@
 
 from typing import Protocol
 
+from atoll.resolve.register_steps import Interrupt
 from atoll.resolve.soc import Cpu
 
 
@@ -15,6 +16,14 @@ class Around(Protocol):
 
     def release(self, core: Cpu, at: int) -> None:
         """Let a core begin, at a time of the host."""
+        ...
+
+    def set_line(self, core: Cpu, line: Interrupt, at: int, *, high: bool) -> None:
+        """Raise or lower the line of a signal, as a core does at a time of the host."""
+        ...
+
+    def send_event(self, at: int) -> None:
+        """Send an event to all cores."""
         ...
 
     def serve(self) -> None:

@@ -10,6 +10,7 @@ from atoll.ir.tir import Step
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, device_address, on_bus
+from atoll.resolve.register_steps import Interrupt
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import interrupts_of, plan_chip
 from atoll_sim.engines.calls import not_played
@@ -158,6 +159,7 @@ class IssChip:
 
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
+        self._signalled: dict[Interrupt, int] = {}
         self._mailboxes = {
             cpu.name: Mailbox(
                 soc.host, partial(self.release, cpu) if cpu.is_held else None, self._hear
@@ -185,7 +187,21 @@ class IssChip:
         """Let a core run; the host waits for its turn."""
         if cpu.name in self._code and cpu.name not in self._cores:
             self._cores[cpu.name] = self._make_core(cpu, at)
-            self._cores[self._soc.host].stop()
+            self._cores[self._soc.host].pause()
+
+    def set_line(self, core: Cpu, line: Interrupt, at: int, *, high: bool) -> None:
+        """See `around.Around`; a core that raises one waits for its turn."""
+        if high:
+            self._signalled.setdefault(line, at)
+            self._cores[core.name].pause()
+        else:
+            self._signalled.pop(line, None)
+        self._look(at)
+
+    def send_event(self, at: int) -> None:
+        """See `around.Around`."""
+        for core in self._cores.values():
+            core.hear(at)
 
     def _make_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(
@@ -221,11 +237,15 @@ class IssChip:
         """Return the lines at a core that are or will be high, and from when on."""
         if cpu.name != self._soc.host:
             box = self._mailboxes.get(cpu.name)
+            if cpu.signals and (mine := cpu.signals.core) in self._signalled:
+                return {mine.line: self._signalled[mine]}
             return {} if box is None or box.rung is None else {LINE: box.rung}
         irqs = self._soc.irqs
         engines = self._engines.items()
         raised = {irqs[name]: engine.interrupt_time() for name, engine in engines if name in irqs}
         raised |= {irqs[name]: box.answered for name, box in self._mailboxes.items()}
+        heard = (each.signals.host for each in self._soc.cpus if each.signals)
+        raised |= {each.line: self._signalled.get(each) for each in heard if each}
         if self._guard.raised:
             raised[cpu.spec.bus_error_line] = 0
         return {line: at for line, at in raised.items() if at is not None}

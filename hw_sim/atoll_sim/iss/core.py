@@ -87,9 +87,11 @@ class IssCore:
         self._memory = CoreMemory(cpu, model, self.state)
         cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)
-        self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache, self)
+        self._system = system_of(
+            cpu, self, self._memory, own_lines, self._local, cache, self, self._send_event
+        )
         self._blocks = list(blocks)
-        steps = step_registers(model.soc, cpu, cache, chip.release)
+        steps = step_registers(model.soc, cpu, cache, chip)
         self._blocks += steps
         self._own = [span for span, _ in steps]
         if own := local_of(cpu.spec):
@@ -187,6 +189,19 @@ class IssCore:
 
     def _instruction(self, address: int) -> bytes:
         return self._model.peek(self._on_bus(address), WORD)
+
+    def _send_event(self) -> None:
+        self._chip.send_event(self.time)
+        self.pause()
+
+    def hear(self, at: int) -> None:
+        """Take an event that a core sent at a time of the host."""
+        if isinstance(self._system, CortexSystem):
+            self._system.hear(self._clock.from_host(at))
+
+    def pause(self) -> None:
+        """Have `run` return after the instruction that is under way."""
+        self.state.deadline = min(self.state.deadline, self.state.time)
 
     def stop(self) -> None:
         """Have `run` return before the next instruction."""

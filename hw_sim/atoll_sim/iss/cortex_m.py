@@ -2,9 +2,11 @@
 """What Unicorn leaves out of a Cortex-M core: interrupt controller, timer, sleep and faults.
 
 Names are those of the Armv7-M Architecture Reference Manual, chapter B3. Interrupts are never
-taken: the firmware runs with PRIMASK set, sleeps in ``wfi`` and asks what is pending. A fault is
-taken (`cortex_faults`), unless its handler is the end of Atoll's start-up code.
+taken: the firmware runs with PRIMASK set, sleeps in ``wfi`` or ``wfe`` and asks what is pending. A
+fault is taken (`cortex_faults`), unless its handler is the end of Atoll's start-up code.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +17,13 @@ from atoll_sim.iss.mpu import Mpu
 from atoll_sim.iss.riscv import FETCH_FAULT, ILLEGAL, Lines, Next, Registers
 from atoll_sim.iss.rules import Rules, Why
 
-WFI = 0xBF30
+WFI, WFE, SEV = 0xBF30, 0xBF20, 0xBF40
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
 NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
 NVIC_WORDS = 0x1C
 """Bits of the offset that name one of the eight words of such a register, for 32 lines each."""
-ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
+ICSR, VTOR, SCR, CPACR = 0xED04, 0xED08, 0xED10, 0xED88
+EVENT_ON_PENDING = 1 << 4
 CCR, CCSIDR, CSSELR = 0xED14, 0xED80, 0xED84
 CFSR, HFSR, MMFAR, BFAR = 0xED28, 0xED2C, 0xED34, 0xED38
 PRECISE, FETCHED, UNDEFINED, FORCED = 0x8200, 0x100, 0x1_0000, 1 << 30
@@ -52,7 +55,12 @@ class CortexSystem:
         cache: CacheControl,
         rules: Rules,
         mpu: Mpu,
+        send: Callable[[], None],
     ) -> None:
+        """Set it up as it is at reset; `send` sends an event to all cores."""
+        self._send = send
+        self._event: int | None = None
+        self._for_event = False
         self._rules, self._mpu = rules, mpu
         self._lines = lines
         self._cache = cache
@@ -60,7 +68,7 @@ class CortexSystem:
         self._enabled = 0
         self._faults = Faults(registers, words)
         self._words = words
-        self._plain = {SYST_RVR: 0, VTOR: vectors, CPACR: 0, CCR: 0, CSSELR: 0}
+        self._plain = {SYST_RVR: 0, VTOR: vectors, SCR: 0, CPACR: 0, CCR: 0, CSSELR: 0}
         self._causes = {CFSR: 0, HFSR: 0, MMFAR: 0, BFAR: 0}
         self._control = 0
         self._due: int | None = None
@@ -68,14 +76,30 @@ class CortexSystem:
 
     def system_words(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Return which of the 16-bit heads of `words` are instructions that `execute` takes."""
-        found: NDArray[np.bool_] = words & 0xFFFF == WFI
-        return found
+        return np.isin(words & 0xFFFF, (WFI, WFE, SEV))
 
     def execute(self, word: int, address: int) -> Next:
         """Run one of those instructions: sleep, for good where a handler of faults ends so."""
+        if word & 0xFFFF == SEV:
+            self._send()
+            return Next(address + 2)
+        if word & 0xFFFF == WFE:
+            return self._sleep_for_event(address)
+        self._for_event = False
         if self._faults.active and self._words.word(address) == STAND_STILL:
             return Next(None)
         return Next(address + 2, asleep=True)
+
+    def _sleep_for_event(self, address: int) -> Next:
+        """Sleep until an event comes, unless one has."""
+        came, self._event = self._event is not None, None
+        self._for_event = not came
+        return Next(address + 2, asleep=not came)
+
+    def hear(self, at: int) -> None:
+        """Take an event that a core has sent."""
+        if self._event is None:
+            self._event = at
 
     @staticmethod
     def length(data: bytes) -> int:
@@ -112,12 +136,18 @@ class CortexSystem:
         return Next(back)
 
     def interrupt(self, address: int) -> int:
-        """Return where the core goes on that would run `address` next."""
+        """Return where the core goes on that would run `address` next; its event is over."""
+        if self._for_event:
+            self._for_event, self._event = False, None
         return address
 
     def wakes(self) -> int | None:
         """Return when a core that sleeps goes on; None is never."""
         rises = [at for line, at in self._lines().items() if self._enabled >> line & 1]
+        if self._for_event and not self._plain[SCR] & EVENT_ON_PENDING:
+            return self._event
+        if self._for_event and self._event is not None:
+            rises.append(self._event)
         if self._ticked:
             rises.append(0)
         elif self._due is not None and self._control & TICK_INTERRUPTS:

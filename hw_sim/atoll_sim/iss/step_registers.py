@@ -9,7 +9,7 @@ than its own begins the sequence anew.
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from atoll.resolve.memory_views import begin_of, steps_by
+from atoll.resolve.memory_views import begin_of, signals_of, steps_by
 from atoll.resolve.register_steps import (
     ALL,
     END,
@@ -18,12 +18,14 @@ from atoll.resolve.register_steps import (
     LINE,
     SIZE,
     WORD,
+    Interrupt,
     RegisterStep,
     Steps,
     register_spans,
 )
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.engines.interface import BusFault, Device
+from atoll_sim.iss.around import Around
 from atoll_sim.iss.cache_control import CacheControl
 
 Written = Mapping[str, int]
@@ -129,7 +131,7 @@ class StepRegisters:
 
 
 def step_registers(
-    soc: ResolvedSoc, cpu: Cpu, cache: CacheControl, release: Callable[[Cpu, int], None]
+    soc: ResolvedSoc, cpu: Cpu, cache: CacheControl, chip: Around
 ) -> list[tuple[range, Device]]:
     """Return the registers that a core's steps access, where it sees them.
 
@@ -137,7 +139,7 @@ def step_registers(
         soc: the chip.
         cpu: the core.
         cache: its data cache.
-        release: told that another core begins, and when.
+        chip: told that another core begins, and of lines that rise and fall.
     """
     sequences: list[Sequence] = []
     if cpu.cache and (found := cpu.cache.maintenance):
@@ -146,9 +148,14 @@ def step_registers(
             sequences.append(Sequence(steps, {}, done))
     if cpu.name == soc.host:
         for other in soc.cpus:
-            done = partial(_let_begin, release, other)
+            done = partial(_let_begin, chip, other)
             values = begin_of(soc, other)
             sequences += [Sequence(other.release, values, done)] if other.release else []
+    for sent, heard in signals_of(soc, cpu):
+        if sent:
+            sequences.append(Sequence(sent.send, {}, partial(_set_line, chip, cpu, sent, True)))
+        if heard:
+            sequences.append(Sequence(heard.clear, {}, partial(_set_line, chip, cpu, heard, False)))
     held: dict[int, int] = {}
     return [
         (span, StepRegisters(span.start, held, sequences))
@@ -156,8 +163,12 @@ def step_registers(
     ]
 
 
-def _let_begin(release: Callable[[Cpu, int], None], cpu: Cpu, _: Written, now: int) -> None:
-    release(cpu, now)
+def _let_begin(chip: Around, cpu: Cpu, _: Written, now: int) -> None:
+    chip.release(cpu, now)
+
+
+def _set_line(chip: Around, cpu: Cpu, line: Interrupt, high: bool, _: Written, now: int) -> None:
+    chip.set_line(cpu, line, now, high=high)
 
 
 def _maintain(cache: CacheControl, cleans: bool, written: Written, _: int) -> None:

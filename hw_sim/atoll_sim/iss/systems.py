@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of the systems around Unicorn's instructions a core has, by its interrupt controller."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ def system_of(
     local: CoreLocal,
     cache: CacheControl,
     rules: Rules,
+    send: Callable[[], None],
 ) -> System:
     """Return the system of a core.
 
@@ -42,11 +43,12 @@ def system_of(
         local: the timer of a core-local interruptor, for RISC-V cores other than PicoRV32.
         cache: its data cache.
         rules: what it traps on.
+        send: sends an event to all cores.
     """
     controller = cpu.spec.controller or ""
     if controller == "nvic":
         mpu = Mpu(cpu.spec.protection, rules)
-        return CortexSystem(registers, words, cpu.boot.origin, lines, cache, rules, mpu)
+        return CortexSystem(registers, words, cpu.boot.origin, lines, cache, rules, mpu, send)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits

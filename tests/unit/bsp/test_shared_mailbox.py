@@ -81,6 +81,7 @@ void harness_power_up(uint32_t content) {
 void harness_reboot(void) {
   box.name = "dsp";
   box.address = (uintptr_t)memory;
+  box.line = ATOLL_NO_LINE;
   box.state = ATOLL_SHARED_MAILBOX_CREATED;
   said[0] = 0;
 }

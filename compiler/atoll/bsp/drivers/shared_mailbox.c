@@ -2,8 +2,6 @@
 /* Driver of the mailbox of another core in memory, at its host. */
 #include "shared_mailbox.h"
 
-#include "atoll_runtime.h"
-
 /* A core that has not begun for so long will not. */
 #ifndef ATOLL_SHARED_MAILBOX_PATIENCE
 #define ATOLL_SHARED_MAILBOX_PATIENCE 100000000u
@@ -32,17 +30,26 @@ static int is_connected(volatile struct atoll_shared_mailbox_halves *halves) {
   return halves->core.connection == halves->host.connection;
 }
 
-/* Look at the core's half until `ready` or `timeout`; returns whether it is. */
-static int await(const struct atoll_shared_mailbox *mailbox,
-                 int (*ready)(volatile struct atoll_shared_mailbox_halves *), uint32_t timeout) {
-  while (!ready(halves_of(mailbox))) {
-    if (timeout == 0u) return 0;
-    const uint32_t turn =
-        timeout < ATOLL_SHARED_MAILBOX_PERIOD ? timeout : ATOLL_SHARED_MAILBOX_PERIOD;
-    (void)atoll_wait_interrupt(ATOLL_NO_LINE, turn);
+/* Wait for the core's half to be `ready`, at most `timeout`, after which `late` says what is not. A core
+ * whose line stays low though its half is ready sends no signal. */
+static int32_t await(const struct atoll_shared_mailbox *mailbox,
+                     int (*ready)(volatile struct atoll_shared_mailbox_halves *), uint32_t timeout,
+                     const char *late) {
+  int silent = 0;
+  for (;;) {
+    atoll_shared_mailbox_hear(halves_of(mailbox));
+    const int is_ready = ready(halves_of(mailbox));
+    if (is_ready && !silent) return ATOLL_OK;
+    if (is_ready || timeout == 0u) {
+      say(mailbox, is_ready ? "no signal\n" : late);
+      return ATOLL_ERROR_TIMEOUT;
+    }
+    uint32_t turn = atoll_shared_mailbox_turn(mailbox->line, timeout);
+    const int woken = atoll_wait_interrupt(mailbox->line, turn);
+    silent = !woken && mailbox->line != ATOLL_NO_LINE && mailbox->line != ATOLL_EVENT;
+    if (woken && turn > ATOLL_SHARED_MAILBOX_PERIOD) turn = ATOLL_SHARED_MAILBOX_PERIOD;
     timeout -= turn;
   }
-  return 1;
 }
 
 int32_t atoll_shared_mailbox_init(struct atoll_shared_mailbox *mailbox) {
@@ -52,17 +59,16 @@ int32_t atoll_shared_mailbox_init(struct atoll_shared_mailbox *mailbox) {
   if (status != ATOLL_OK) return status;
   halves->host.connection = halves->host.connection + 1u;
   atoll_shared_mailbox_give(&halves->host);
+  atoll_shared_mailbox_signal(halves);
   return ATOLL_OK;
 }
 
 int32_t atoll_shared_mailbox_activate(struct atoll_shared_mailbox *mailbox) {
   if (mailbox->state != ATOLL_SHARED_MAILBOX_INITIALISED) return ATOLL_ERROR_ORDER;
-  if (await(mailbox, is_connected, ATOLL_SHARED_MAILBOX_PATIENCE)) {
-    mailbox->state = ATOLL_SHARED_MAILBOX_ACTIVE;
-    return ATOLL_OK;
-  }
-  say(mailbox, "has not begun\n");
-  return ATOLL_ERROR_TIMEOUT;
+  const int32_t status =
+      await(mailbox, is_connected, ATOLL_SHARED_MAILBOX_PATIENCE, "has not begun\n");
+  if (status == ATOLL_OK) mailbox->state = ATOLL_SHARED_MAILBOX_ACTIVE;
+  return status;
 }
 
 int32_t atoll_shared_mailbox_open(struct atoll_shared_mailbox *mailbox) {
@@ -92,10 +98,9 @@ int32_t atoll_shared_mailbox_start(const struct atoll_shared_mailbox *mailbox, i
 int32_t atoll_shared_mailbox_wait(const struct atoll_shared_mailbox *mailbox, uint32_t timeout) {
   if (mailbox->state != ATOLL_SHARED_MAILBOX_OPEN) return ATOLL_ERROR_ORDER;
   if (timeout == 0u) return ATOLL_ERROR_ARGUMENT;
-  if (!await(mailbox, atoll_shared_mailbox_answered, timeout)) {
-    say(mailbox, "no answer\n");
-    return ATOLL_ERROR_TIMEOUT;
-  }
+  const int32_t status =
+      await(mailbox, atoll_shared_mailbox_answered, timeout, "no answer\n");
+  if (status != ATOLL_OK) return status;
   const int32_t result = (int32_t)halves_of(mailbox)->core.result;
   if (result == ATOLL_OK) return ATOLL_OK;
   say(mailbox, "error ");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mailbox of another core in a memory that both see, without a register or an interrupt.
+/* The mailbox of another core in a memory that both see. It needs no register and no interrupt; where
+ * there are any, each side signals the other one after it has written.
  *
  * Each side writes its own half and looks at the other's. Memory may hold anything after power-up, and
  * what an earlier program left after a reset, so nothing counts before both agree on a connection: the
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "atoll_devices.h"
+#include "atoll_runtime.h"
 #include "atoll_status.h"
 
 /* Cycles between two looks at the other side. */
@@ -65,6 +67,31 @@ static inline void atoll_shared_mailbox_take(const volatile void *half) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* Have the other side look, and lower what had this side look; nothing without signals. Those of the
+ * host are in atoll_devices.c, those of a core beside its main function. */
+#ifndef ATOLL_SHARED_MAILBOX_SIGNALS
+#define ATOLL_SHARED_MAILBOX_SIGNALS ATOLL_HOST_SIGNALS
+#endif
+#if ATOLL_SHARED_MAILBOX_SIGNALS
+void atoll_shared_mailbox_signal(volatile const void *mailbox);
+void atoll_shared_mailbox_hear(volatile const void *mailbox);
+#else
+static inline void atoll_shared_mailbox_signal(volatile const void *mailbox) {
+  (void)mailbox;
+}
+static inline void atoll_shared_mailbox_hear(volatile const void *mailbox) {
+  (void)mailbox;
+}
+#endif
+
+/* Cycles to the next look of a side that waits at most so many: events may be lost, interrupts not. */
+static inline uint32_t atoll_shared_mailbox_turn(uint32_t line, uint32_t most) {
+  uint32_t turn = most;
+  if (line == ATOLL_NO_LINE) turn = ATOLL_SHARED_MAILBOX_PERIOD;
+  if (line == ATOLL_EVENT) turn = 64u * ATOLL_SHARED_MAILBOX_PERIOD;
+  return turn < most ? turn : most;
+}
+
 /* Send a command to a core that has answered all before. */
 static inline void atoll_shared_mailbox_send(volatile struct atoll_shared_mailbox_halves *halves,
                                              uint32_t command) {
@@ -72,6 +99,7 @@ static inline void atoll_shared_mailbox_send(volatile struct atoll_shared_mailbo
   atoll_shared_mailbox_give(&halves->host);
   halves->host.sent = halves->host.sent + 1u;
   atoll_shared_mailbox_give(&halves->host);
+  atoll_shared_mailbox_signal(halves);
 }
 
 /* Tell whether the core has answered all that was sent. */
@@ -93,13 +121,15 @@ enum atoll_shared_mailbox_state {
 struct atoll_shared_mailbox {
   const char *name;
   uintptr_t address;
+  uint32_t line; /* at the host; ATOLL_NO_LINE or ATOLL_EVENT if it is none */
   enum atoll_shared_mailbox_state state;
 };
 
 /* The mailbox that atoll_devices.h describes as ATOLL_DEVICE_<device>_... */
 #define ATOLL_SHARED_MAILBOX_CONTEXT(device)                                                        \
   {                                                                                                 \
-    ATOLL_DEVICE_##device##_NAME, ATOLL_DEVICE_##device##_MAILBOX, ATOLL_SHARED_MAILBOX_CREATED     \
+    ATOLL_DEVICE_##device##_NAME, ATOLL_DEVICE_##device##_MAILBOX, ATOLL_DEVICE_##device##_IRQ,     \
+        ATOLL_SHARED_MAILBOX_CREATED                                                                \
   }
 
 /* Hooks, as those of mailbox.h. Activation waits until the core has begun, at most

@@ -63,6 +63,8 @@ void atoll_exit(int32_t status) __attribute__((noreturn));
  * Returns 1 if the line is pending, 0 if the time is over. With ATOLL_NO_LINE, whose low bits are those
  * of line 0, which no device has, it only lets the time pass. */
 #define ATOLL_NO_LINE 256u
+/* On a Cortex-M, sleep until an event comes instead, such as that which another core sends. */
+#define ATOLL_EVENT 257u
 int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles);
 
 #ifdef __cplusplus

@@ -20,6 +20,9 @@
     .equ    MOST_TICKS, 0xFFFFFF
     .equ    LINES, 32
     .equ    NO_LINE, 240
+    .equ    EVENT, 257
+    .equ    SCR, 0xE000ED10
+    .equ    EVENT_ON_PENDING, 1 << 4
 
     .section .atoll.reset, "ax", %progbits
     .balign 256
@@ -83,6 +86,9 @@ atoll_wait_interrupt:
     movs    r3, #1
     cmp     r0, #NO_LINE
     blo     0f
+    ldr     r3, =EVENT
+    cmp     r0, r3
+    beq     6f
     movs    r0, #0
     movs    r3, #0
 0:
@@ -131,5 +137,36 @@ atoll_wait_interrupt:
     beq     5f
     movs    r0, #1
 5:  pop     {r4, r5, r6, r7, pc}
+
+6:  @ Sleep in `wfe`, which SysTick ends by becoming pending, once it has counted at most MOST_TICKS.
+    ldr     r4, =SCR
+    ldr     r5, [r4]
+    movs    r6, #EVENT_ON_PENDING
+    orrs    r6, r5
+    str     r6, [r4]
+    ldr     r3, =SYSTICK
+    ldr     r6, =MOST_TICKS
+    cmp     r1, r6
+    blo     7f
+    mov     r1, r6
+7:  str     r1, [r3, #4]
+    movs    r7, #0
+    str     r7, [r3, #8]
+    movs    r7, #7
+    str     r7, [r3]
+    wfe
+    movs    r7, #0
+    str     r7, [r3]
+    str     r5, [r4]
+    ldr     r3, =ICSR
+    ldr     r6, [r3]
+    ldr     r7, =TICK_FORGET
+    str     r7, [r3]
+    ldr     r7, =TICK_PENDING
+    movs    r0, #1
+    tst     r6, r7
+    beq     5b
+    movs    r0, #0
+    b       5b
     .ltorg
     .size   atoll_wait_interrupt, . - atoll_wait_interrupt

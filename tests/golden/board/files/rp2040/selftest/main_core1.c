@@ -6,7 +6,10 @@
 #include "atoll_runtime.h"
 #include "atoll_selftest.h"
 #define ATOLL_SHARED_MAILBOX_CACHED 0
+#define ATOLL_SHARED_MAILBOX_SIGNALS 1
 #include "shared_mailbox.h"
+
+enum { LINE = ATOLL_EVENT };
 
 int32_t tiny_core1_step(int32_t command);
 void atoll_core_main(void) __attribute__((noreturn));
@@ -23,6 +26,15 @@ static int32_t run(uint32_t command) {
   }
 }
 
+void atoll_shared_mailbox_signal(volatile const void *mailbox) {
+  (void)mailbox;
+  __asm volatile("dsb\n\tsev" ::: "memory");
+}
+
+void atoll_shared_mailbox_hear(volatile const void *mailbox) {
+  (void)mailbox;
+}
+
 /* Take what was sent so far as answered, and agree to the host's connection. */
 static void connect(volatile struct atoll_shared_mailbox_halves *halves) {
   atoll_shared_mailbox_take(&halves->host);
@@ -33,6 +45,7 @@ static void connect(volatile struct atoll_shared_mailbox_halves *halves) {
   atoll_shared_mailbox_give(&halves->core);
   halves->core.connection = connection;
   atoll_shared_mailbox_give(&halves->core);
+  atoll_shared_mailbox_signal(halves);
 }
 
 void atoll_core_main(void) {
@@ -40,18 +53,20 @@ void atoll_core_main(void) {
       (volatile struct atoll_shared_mailbox_halves *)(uintptr_t)ATOLL_DEVICE_CORE1_MAILBOX;
   connect(halves);
   for (;;) {
+    atoll_shared_mailbox_hear(halves);
     atoll_shared_mailbox_take(&halves->host);
     const uint32_t sent = halves->host.sent;
     if (halves->core.connection != halves->host.connection) {
       connect(halves);
     } else if (halves->core.answered == sent) {
-      (void)atoll_wait_interrupt(ATOLL_NO_LINE, ATOLL_SHARED_MAILBOX_PERIOD);
+      (void)atoll_wait_interrupt(LINE, atoll_shared_mailbox_turn(LINE, UINT32_MAX));
     } else {
       atoll_shared_mailbox_take(&halves->host);
       halves->core.result = (uint32_t)run(halves->host.command);
       atoll_shared_mailbox_give(&halves->core);
       halves->core.answered = sent;
       atoll_shared_mailbox_give(&halves->core);
+      atoll_shared_mailbox_signal(halves);
     }
   }
 }
