@@ -18,7 +18,8 @@ from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.report import as_json
 from atoll_sim.shadow.rules import RULES
 
-DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+DATA = Path(__file__).parents[1] / "data"
+DIGITS = DATA.parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
 NAMES = {rule.name for rule in RULES}
 
 
@@ -27,6 +28,7 @@ def test_every_kind_of_fault_is_noticed_on_lagoon(capsys: pytest.CaptureFixture[
     absent = {"dropped copy", "dropped wait", "output freed early", "other view"}
     absent |= {"tile moved", "halo short", "double buffer swapped early", "alias taken for memory"}
     absent |= {"code copied wrongly"}
+    absent |= {name for name, kind in KINDS.items() if kind.area == "mailbox"}
     count = len(KINDS) - len(absent)
     asked = ["validate", "lagoon", str(DIGITS), "--set", "devices.npu.params.vector=1"]
     assert main([*asked, "--mutants", str(count), "--json"]) == 0, "the core has an operator too"
@@ -98,6 +100,20 @@ def test_an_interrupted_campaign_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = plant(compiled, 4, seed=1, jobs=1, resume=True)
     assert len(begun) == 4, "a campaign that has ended is not resumed"
     assert as_json(resumed)["mutants"] == as_json(whole)["mutants"]
+
+
+@pytest.mark.rtl
+def test_every_word_that_goes_wrong_in_a_mailbox_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = tmp_path / "options.yaml"
+    options.write_text("place: {add_3: second, softmax_9: second}\n")
+    chip = DATA / "neighbours.yaml"
+    asked = ["validate", str(chip), str(DIGITS), "--build", str(options), "--mutants", "48"]
+    assert main([*asked, "--json"]) == 0
+    (campaign,) = json.loads(capsys.readouterr().out)["networks"]
+    found = {each["kind"] for each in campaign["mutants"] if each["area"] == "mailbox"}
+    assert found == {name for name, kind in KINDS.items() if kind.area == "mailbox"}
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def check_drivers(soc: ResolvedSoc) -> None:
         ToolchainError: E071.
     """
     shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
-    known = sorted(shipped - {MAILBOX_DRIVERS, SHARED})
+    known = sorted(shipped - {*MAILBOX_DRIVERS, SHARED})
     faults = [fault for npu in soc.engines if _is_own(npu) for fault in _own_faults(npu, shipped)]
     faults += (
         Fault(

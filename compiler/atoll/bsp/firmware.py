@@ -86,6 +86,7 @@ def link_unchecked(
     out: Path,
     toolchain: str | None = None,
     edit: Callable[[str], str] = lambda script: script,
+    edit_source: Callable[[str, str], str] = lambda _, text: text,
 ) -> tuple[Path, ...]:
     """Write firmware that may be wrong on purpose, as `link_firmware`; no stack is checked.
 
@@ -95,12 +96,13 @@ def link_unchecked(
         out: an existing folder.
         toolchain: as `link_firmware`.
         edit: changes the host's linker script before it is used.
+        edit_source: changes a source or header of the BSP, given its name and text.
 
     Returns:
         The ELF files, the host's first.
     """
     elves = {}
-    for core, link, tools in _compile_images(soc, parts, out, toolchain):
+    for core, link, tools in _compile_images(soc, parts, out, toolchain, (), edit_source):
         script = out / link.script
         if core.name == soc.host:
             write_text(script, edit(script.read_text(encoding="utf-8")))
@@ -116,6 +118,7 @@ def _compile_images(
     out: Path,
     toolchain: str | None,
     definitions: tuple[str, ...] = (),
+    edit_source: Callable[[str, str], str] | None = None,
 ) -> Iterator[tuple[Cpu, Link, Toolchain]]:
     """Yield for each core what to link, once all of it is there.
 
@@ -125,6 +128,9 @@ def _compile_images(
     models = tuple(part.interface for part in parts)
     origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
     sources = write_bsp(soc, models, out / "bsp", origins)
+    if edit_source:
+        for path in (out / "bsp").iterdir():
+            write_text(path, edit_source(path.name, path.read_text(encoding="utf-8")))
     for core, elf in sorted(images, key=lambda image: not image[0].is_held):
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"

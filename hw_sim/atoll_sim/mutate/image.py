@@ -21,5 +21,6 @@ def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> t
     if mutant.image is not None:
         return mutant.image
     part = replace(part_of(mutant.built), interface=interface_of(mutant.judged))
-    elves = link_unchecked(mutant.built.soc, (part,), folder, toolchain, mutant.edit)
+    edits = (mutant.edit, mutant.edit_source)
+    elves = link_unchecked(mutant.built.soc, (part,), folder, toolchain, *edits)
     return load_images(elves, mutant.built.soc)

@@ -8,7 +8,17 @@ from random import Random
 
 from atoll.records import dataclass
 from atoll_sim.campaign.trials import rotate
-from atoll_sim.mutate import aliases, commands, firewall, linker, plan, program, streams, tiles
+from atoll_sim.mutate import (
+    aliases,
+    commands,
+    firewall,
+    linker,
+    mailboxes,
+    plan,
+    program,
+    streams,
+    tiles,
+)
 from atoll_sim.mutate.mutant import Mutant, Right
 
 TRIES = 60
@@ -58,6 +68,14 @@ KINDS: Mapping[str, Kind] = {
     "truncated section": Kind("linker", linker.truncate_section),
     "moved section": Kind("linker", linker.move_section),
     "code copied wrongly": Kind("linker", linker.code_copied_wrongly),
+    "word lost": Kind("mailbox", mailboxes.word_lost),
+    "wrong word": Kind("mailbox", mailboxes.wrong_word),
+    "word not awaited": Kind("mailbox", mailboxes.not_awaited),
+    "word not obeyed": Kind("mailbox", mailboxes.not_obeyed),
+    "answer too early": Kind("mailbox", mailboxes.answer_too_early),
+    "answer lost": Kind("mailbox", mailboxes.answer_lost),
+    "other half written": Kind("mailbox", mailboxes.other_half_written),
+    "mailbox elsewhere": Kind("mailbox", mailboxes.mailbox_elsewhere),
     "shrunk window": Kind("firewall", firewall.shrink_window),
     "moved window": Kind("firewall", firewall.move_window),
     "closed window": Kind("firewall", firewall.close_window),
@@ -131,4 +149,4 @@ def _content(mutant: Mutant) -> int:
     commands = tuple(built.commands.items())
     steps = built.module.entry.steps
     windows = tuple(mutant.windows.items())
-    return hash((places, commands, steps, mutant.script, mutant.image, windows))
+    return hash((places, commands, steps, mutant.script, mutant.sources, mutant.image, windows))

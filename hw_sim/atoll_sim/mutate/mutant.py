@@ -71,6 +71,7 @@ class Mutant:
         built: the program that is compiled and linked.
         judged: whose contract, inputs and results hold.
         script: texts of the host's linker script, and what replaces each.
+        sources: names of files of the BSP, texts of each, and what replaces them.
         image: what is loaded instead of a build of `built`.
         windows: of the firewalls, that are wrong.
         swapped: numbers of two neighbouring steps of the right program that changed places.
@@ -82,6 +83,7 @@ class Mutant:
     built: Compiled
     judged: Compiled
     script: tuple[tuple[str, str], ...] = ()
+    sources: tuple[tuple[str, str, str], ...] = ()
     image: tuple[Segment, ...] | None = None
     windows: Windows = field(default_factory=dict)
     swapped: tuple[int, int] | None = None
@@ -95,6 +97,13 @@ class Mutant:
             assert right in script, right
             script = script.replace(right, wrong)
         return script
+
+    def edit_source(self, name: str, text: str) -> str:
+        """Return a file of the BSP with the fault in it."""
+        for right, wrong in ((right, wrong) for file, right, wrong in self.sources if file == name):
+            assert right in text, right
+            text = text.replace(right, wrong)
+        return text
 
 
 def move_buffers(compiled: Compiled, placements: Sequence[Placement]) -> Compiled:

@@ -10,11 +10,12 @@ from random import Random
 
 import pytest
 from rich.console import Console
+from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.pipeline import compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.memory.checker import check
 from atoll.memory.problem import Placement
 from atoll.report.result import RunReport
@@ -39,17 +40,20 @@ from atoll_sim.trace.findings import unreachable_ports
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 ENOUGH = 3 * len(KINDS)
+WORDS = {name for name, kind in KINDS.items() if kind.area == "mailbox"}
 ABSENT = {
+    *WORDS,
     *("output freed early", "other view", "tile moved", "halo short"),
     *("double buffer swapped early", "alias taken for memory", "code copied wrongly"),
 }
 """Kinds that need an output which is there before the run ends, a chip with views or aliases,
-stripes, constants that are copied ahead, or code that start-up code copies."""
+stripes, constants that are copied ahead, code that start-up code copies, or another core's work."""
 
 
-def right_build(chip: str, folder: Path, *overrides: str) -> Right:
+def right_build(chip: str, folder: Path, *overrides: str, place: Sequence[str] = ()) -> Right:
     """Return a right build that has not run: what it touches is what its contract allows."""
-    compiled = compile_file(load_soc(chip, overrides), DIGITS)
+    options = BuildOptions(requests=load_requests(None, place))
+    compiled = compile_file(load_soc(chip, overrides), DIGITS, options)
     elves = build((compiled,), folder / "build").firmware.elves
     touched: dict[tuple[str, AccessKind], list[range]] = {}
     for phase in compiled.contract.phases.values():
@@ -129,6 +133,23 @@ def test_each_kind_changes_what_runs(
     assert differing_ranges(twin, segments) or mutant.windows, mutant
     assert mutant.subject
     assert str(mutant).startswith(f"{kind}: ")
+
+
+@pytest.mark.parametrize("mailbox", ["registers", "memory"])
+def test_each_word_of_a_mailbox_goes_wrong(mailbox: str, tmp_path: Path) -> None:
+    memory = ("devices.dsp.mailbox=sram", "devices.dsp.irq=null")
+    place = ("add_3=dsp", "softmax_9=dsp")
+    settings = memory if mailbox == "memory" else ()
+    right = right_build("twin", tmp_path, *settings, place=place)
+    kinds = {name: kind for name, kind in KINDS.items() if name in WORDS}
+    drawn = draw_mutants(right, 3 * len(kinds), 1, kinds=kinds)
+    of_memory = {"other half written", "mailbox elsewhere"}
+    assert {each.kind for each in drawn} == WORDS - (set() if settings else of_memory)
+    for kind in {each.kind for each in drawn}:
+        mutant = next(each for each in drawn if each.kind == kind)
+        segments = segments_of(mutant, tmp_path / kind.replace(" ", "_"))
+        assert differing_ranges(right, segments), mutant
+        assert place_of(mutant).at
 
 
 @pytest.mark.parametrize(
