@@ -33,17 +33,20 @@ class Player:
         cpu: the word of ``atoll run --cpu``.
         faults: why it cannot play the chip; none: it can.
         unknown: why nobody knows whether it can, "" if that is known.
+        note: what is not as on the chip where it can, "" if there is nothing to say.
     """
 
     cpu: str
     faults: tuple[Fault, ...] = ()
     unknown: str = ""
+    note: str = ""
 
     def as_json(self) -> dict[str, object]:
         """Return the player for programs."""
         why = [fault.to_json() for fault in self.faults]
         plays = None if self.unknown else not why
-        return {"cpu": self.cpu, "plays": plays, "why_not": why, "not_known": self.unknown}
+        told = {"not_known": self.unknown, "note": self.note}
+        return {"cpu": self.cpu, "plays": plays, "why_not": why, **told}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,6 +108,10 @@ def _of_run(run: Node) -> Iterator[tuple[str, str]]:
         words = f"The cores were not their RTL, but '{run['cpu']}'"
         clock = f"; cycles are {how_known(run)}, they are not the core's time"
         yield f"{words}{clock if run['cycles']['total'] else ''}.", "--cpu rtl"
+    if run["relinked"].known:
+        where = run["relinked"]["machine"]
+        words = f"The code was linked for other addresses, those of QEMU's machine '{where}'"
+        yield f"{words}, and ran there.", "--cpu rtl, or --cpu iss"
     if "model" in run["accelerator"].raw:
         yield (
             f"Accelerators were not all RTL: {run['accelerator']}.",

@@ -31,7 +31,20 @@ CORTEX_M55 = [
 ]
 HEXAGON = ["--set", "devices.cpu.core=hexagon", "--set", "devices.cpu.isa=hexagonv68"]
 IBEX = ["--set", "devices.cpu.core=ibex"]
+PROTECTED = ["--set", "devices.cpu.protection=true"]
+ALONE = ["run", "alone.yaml", "digits.tflite", "--cpu", "qemu"]
+LARGE_CODE = ["--set", "devices.cpu.code={memory: ssram1, size: 5 MiB}"]
 COUNTED = ["--no-accelerators", "--iss"]
+
+MARKS = {
+    "hint_too_small": pytest.mark.slow,
+    "qemu_with_accelerator": pytest.mark.skipif(
+        shutil.which("qemu-system-riscv32") is None, reason="needs qemu-system-riscv32"
+    ),
+    "qemu_with_other_images": pytest.mark.skipif(
+        shutil.which("qemu-system-arm") is None, reason="needs qemu-system-arm"
+    ),
+}
 
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
@@ -43,7 +56,11 @@ CASES: dict[str, list[str]] = {
     "run_with_a_large_memory": [*RUN, "--set", "memories.sram.size=512 MiB"],
     "iss_without_core": [*RUN, "--cpu", "iss", *CORTEX_M55],
     "qemu_with_accelerator": [*RUN, "--cpu", "qemu"],
-    "qemu_without_machine": ["run", "alone.yaml", "digits.tflite", "--cpu", "qemu"],
+    "qemu_without_machine": ["run", "ours.yaml", "digits.tflite", "--cpu", "qemu"],
+    "qemu_with_protection": [*RUN, "--cpu", "qemu", *IBEX, *PROTECTED],
+    "qemu_with_other_images": ["run-image", "alone.yaml", "one.npy", "--cpu", "qemu"],
+    "qemu_without_room": [*ALONE, "--set", "memories.ssram1.size=8 MiB", *LARGE_CODE],
+    "trace_of_relinked": [*ALONE, "--trace", "out.pftrace"],
     "qemu_without_firmware": [*RUN, "--cpu", "qemu", *HEXAGON],
     "firmware_without_startup": ["build", *RUN[1:], "-o", "out", *HEXAGON],
     "calibrate_installed": ["accelerator", "calibrate", "reef", "--write"],
@@ -341,7 +358,11 @@ def fill(folder: Path) -> None:
     (folder / "halts.S").write_text(startup.replace("tail ", "ebreak; tail "))
     (folder / "halts.yaml").write_text(chip.replace("core: picorv32", "core: ./halts_part.yaml"))
     board = (ROOT / "examples" / "08_qemu_machines" / "mps2_an385.yaml").read_text()
-    (folder / "alone.yaml").write_text(board.replace("qemu: {machine: mps2-an385}\n", ""))
+    alone = board.replace("qemu: {machine: mps2-an385}\n", "")
+    (folder / "alone.yaml").write_text(alone)
+    core = (ROOT / "socs" / "cores" / "cortex_m3.yaml").read_text()
+    (folder / "ours_part.yaml").write_text(core.replace("core: cortex_m3", "core: ours"))
+    (folder / "ours.yaml").write_text(alone.replace("core: cortex_m3", "core: ./ours_part.yaml"))
     fill_accelerators(folder, chip)
     shutil.copyfile(ROOT / "tests" / "data" / "rfc_pools.yaml", folder / "rfc.yaml")
     (folder / "stack.build").write_text("scopes:\n  softmax_9_out: global.stack\n")
@@ -414,7 +435,7 @@ def fill_accelerators(folder: Path, chip: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.slow) if n == "hint_too_small" else n for n in CASES],
+    [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES],
 )
 def test_message(
     name: str,

@@ -44,6 +44,9 @@ def test_screen(
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns != "pipe":
         monkeypatch.setenv("COLUMNS", columns)
+    if name == "check":
+        monkeypatch.setattr("atoll_sim.qemu.supported.faults_of", lambda *_: ())
+        monkeypatch.setattr("atoll_sim.qemu.supported.shutil.which", lambda program: program)
     main(COMMANDS[name])
     text = "".join(capsys.readouterr())
     golden(SCREENS / f"{name}_{columns}.txt", text)

@@ -305,6 +305,7 @@ def _players(players: "tuple[Player, ...]") -> list[str]:
     able = [each.cpu for each in players if not (each.faults or each.unknown)]
     why_not = [f"{each.cpu}: {fault.message}" for each in players for fault in each.faults]
     runs = [f"runs with --cpu {', '.join(able)}"] if able else []
+    runs += [f"  {each.cpu}: {each.note}" for each in players if each.note]
     unknown = [f"{each.cpu}: {each.unknown}" for each in players if each.unknown]
     refused = _list_lines("does not run with --cpu", why_not)
     return runs + refused + _list_lines("not known to run with --cpu", unknown)

@@ -120,6 +120,8 @@ def network_run(
     """Return a report as callers see it."""
     clocked = report.clocked
     unknown = f"unknown: no clock runs where '{report.cpu}' plays the cores"
+    if report.relinked:
+        unknown = f"unknown: QEMU's machine '{report.relinked.machine}' is not the chip"
     return NetworkRun(
         soc=report.soc,
         network=report.model,

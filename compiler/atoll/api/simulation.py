@@ -18,7 +18,7 @@ from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.requests import BuildSource, Requests
 from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
-from atoll.api.traces import require_trace, write_run_trace
+from atoll.api.traces import require_clock, require_trace, write_run_trace
 from atoll.records import dataclass
 from atoll.report.result import RunReport
 
@@ -164,6 +164,7 @@ def run(
     True
     """
     traced = require_trace(trace, cpu)
+    require_clock(trace, cpu, compilation.soc._resolved)
     simulator = function_of("atoll_sim.api.compiled_networks:run_compiled", "run")
     compilation.soc.require_toolchain(toolchain)
     given = samples is not None or dataset is None

@@ -10,6 +10,7 @@ from atoll.api.beside import function_of
 from atoll.api.driver import Compiled
 from atoll.api.runs import Run
 from atoll.diagnostics.errors import UsageError
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import is_no_source, require_writable
 
 _HEAD = 4096
@@ -34,6 +35,21 @@ def require_trace(path: Path | str | None, cpu: str = "") -> Path | None:
     function_of("atoll_trace.api:require_perfetto", "trace")()
     require_writable(Path(path), _is_no_text)
     return Path(path)
+
+
+def require_clock(path: Path | str | None, cpu: str, soc: ResolvedSoc) -> None:
+    """Refuse a trace of a chip whose code QEMU runs on a machine that is not the chip.
+
+    Raises:
+        UsageError: E230.
+    """
+    if path is not None and cpu == "qemu" and not soc.qemu_machine:
+        raise UsageError(
+            "E230",
+            f"QEMU counts no cycles of '{soc.name}', which is none of its machines",
+            remedy="leave --trace out, or use --cpu rtl or --cpu iss;"
+            " atoll estimate --trace shows what cycles are expected",
+        )
 
 
 def _is_no_text(path: Path) -> bool:

@@ -61,7 +61,7 @@ CHECK = object_of(
     **_SUMMARY,
     notes=each(TEXT),
     players=maybe(
-        each(object_of(cpu=TEXT, plays=maybe(FLAG), why_not=each(FAULT), not_known=TEXT))
+        each(object_of(cpu=TEXT, plays=maybe(FLAG), why_not=each(FAULT), not_known=TEXT, note=TEXT))
     ),
     not_checked=each(TEXT),
 )
@@ -248,6 +248,7 @@ _REPORT: Mapping[str, Shape] = dict(
     notes=each(TEXT),
     not_modelled=each(TEXT),
     start_seed=maybe(COUNT),
+    relinked=maybe(object_of(machine=TEXT, core=TEXT, without=each(TEXT))),
 )
 _RUN = object_of(**_REPORT, dataset=maybe(ACCURACY))
 RUN = one_or_more(_RUN)

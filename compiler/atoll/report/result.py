@@ -281,6 +281,37 @@ class InterruptLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Relinked:
+    """A machine of QEMU that ran the code of a chip at other addresses, and is not the chip.
+
+    Attributes:
+        machine: its name.
+        core: what it has, for people.
+        without: devices of the chip that were not there, and had no part in the network.
+    """
+
+    machine: str
+    core: str
+    without: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {"machine": self.machine, "core": self.core, "without": list(self.without)}
+
+    @property
+    def place(self) -> str:
+        """Name the machine, and what the chip has more."""
+        without = f", without {', '.join(map(repr, self.without))}" if self.without else ""
+        return f"QEMU's machine '{self.machine}' (a {self.core}){without}"
+
+    def __str__(self) -> str:
+        return (
+            f"same code, other addresses: it was linked for {self.place}; instructions and used"
+            " stack were counted there, and cycles of the chip are not known"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """The result of `atoll run` and `atoll simulate`.
 
@@ -301,6 +332,8 @@ class RunReport:
         interrupts: the lines of the chip; None if nobody saw them.
         start_seed: decides the values with which registers and memories of RTL began; None if there
             was no RTL of the whole chip.
+        relinked: where the firmware ran that was linked for other addresses than the chip's; None
+            if it was not. No cycles are told then.
     """
 
     soc: str
@@ -328,6 +361,7 @@ class RunReport:
     touched: tuple[TouchedRange, ...] | None = None
     interrupts: tuple[InterruptLine, ...] | None = None
     start_seed: int | None = None
+    relinked: Relinked | None = None
 
     @property
     def bit_exact(self) -> bool:
@@ -342,8 +376,8 @@ class RunReport:
 
     @property
     def clocked(self) -> bool:
-        """A clock ran, so that there are cycles."""
-        return self.total_cycles > 0
+        """A clock of the chip ran, so that there are cycles."""
+        return self.total_cycles > 0 and self.relinked is None
 
     @property
     def concurrency(self) -> Concurrency:
@@ -382,6 +416,7 @@ class RunReport:
             "oracle": self.oracle.as_json() if self.oracle else None,
             "not_modelled": list(self.not_modelled),
             "start_seed": self.start_seed,
+            "relinked": self.relinked.as_json() if self.relinked else None,
         }
 
     def _cycles_json(self) -> dict[str, Any]:

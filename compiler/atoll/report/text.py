@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from atoll.cost.basis import with_basis
 from atoll.memory.problem import MemoryPlan
 from atoll.report.grid import Grid, Sentence
-from atoll.report.result import RunReport
+from atoll.report.result import Relinked, RunReport, StackUse
 
 MISMATCHES_SHOWN = 5
 VIOLATIONS_SHOWN = 10
@@ -25,7 +25,9 @@ def render(report: RunReport, plan: MemoryPlan | None = None, *, brief: bool = F
     parts: list[RenderableType] = []
     if plan and not brief:
         parts += memory_maps(plan)
-    if report.by_layer and report.total_cycles and not brief:
+    if report.by_layer and report.relinked and not brief:
+        parts.append(instruction_table(report, report.relinked))
+    elif report.by_layer and report.clocked and not brief:
         parts.append(cycle_table(report))
     parts.append(resource_table(report))
     if report.not_modelled and not brief:
@@ -91,6 +93,19 @@ def cycle_table(report: RunReport) -> Grid:
     )
 
 
+def instruction_table(report: RunReport, relinked: Relinked) -> Grid:
+    """Return what each operator of the first sample took on a machine that is not the chip."""
+    return Grid(
+        title=f"instructions by layer on QEMU's machine '{relinked.machine}' (first sample)",
+        headings=("operator", "device", "instructions"),
+        left=("operator", "device"),
+        rows=tuple(
+            (layer.operator, layer.device, f"{layer.instructions or 0:,}")
+            for layer in report.by_layer
+        ),
+    )
+
+
 def resource_table(report: RunReport) -> Grid:
     """Return what each pool and stack holds against its limit."""
     pools = tuple(
@@ -99,7 +114,7 @@ def resource_table(report: RunReport) -> Grid:
     )
     stacks = tuple(
         (
-            f"stack {device}",
+            f"stack {device}{_place_of(report, stack)}",
             "not measured" if stack.watermark is None else f"{stack.watermark:,} B",
             "no binary" if stack.bound is None else f"{stack.bound:,} B",
             f"{stack.limit:,} B",
@@ -114,6 +129,12 @@ def resource_table(report: RunReport) -> Grid:
     )
 
 
+def _place_of(report: RunReport, stack: StackUse) -> str:
+    """Say where a stack was used, if it is not the chip's."""
+    measured = stack.watermark is not None
+    return f" on {report.relinked.machine}" if report.relinked and measured else ""
+
+
 def _verdict(report: RunReport) -> Iterator[Sentence]:
     for mismatch in report.mismatches[:MISMATCHES_SHOWN]:
         yield Sentence(str(mismatch), style="red")
@@ -125,6 +146,8 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
         yield Sentence(str(violation), style="red")
     if len(report.violations) > VIOLATIONS_SHOWN:
         yield Sentence(f"... and {len(report.violations) - VIOLATIONS_SHOWN} more violations")
+    if report.relinked:
+        yield Sentence(str(report.relinked), style="yellow")
     if report.concurrency.at_once:
         yield Sentence(str(report.concurrency))
     for note in report.notes:

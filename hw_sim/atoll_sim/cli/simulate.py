@@ -11,7 +11,7 @@ import typer
 import atoll
 from atoll.api.driver import names_of
 from atoll.api.simulation import run_of
-from atoll.api.traces import require_trace, write_run_trace
+from atoll.api.traces import require_clock, require_trace, write_run_trace
 from atoll.artifacts.samples import samples_of, save_outputs
 from atoll.cli.bench_options import BenchOptions
 from atoll.cli.console import out
@@ -149,6 +149,7 @@ def run(
     chip.require_toolchain(toolchain)
     if asked_backends:
         asked_backends.check(chip._resolved)
+    require_clock(trace, cpu, chip._resolved)
     cpu.check_chip(chip._resolved)
     options = build_options(models, placement, accelerators=takes_part(asked_backends))
     with show_work("compiling and planning"):

@@ -11,6 +11,7 @@ from atoll_sim.backends.session import CpuKind
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of
+from atoll_sim.qemu.relink import relinking_for
 
 ELABORATE = "atoll_sim.build.elaborate:elaborate"
 """Imported only where it is asked for."""
@@ -43,4 +44,6 @@ def _player(kind: CpuKind, soc: ResolvedSoc) -> Player:
         return Player(cpu=kind, unknown=error.faults[0].message)
     except AtollError as error:
         return Player(cpu=kind, faults=error.faults)
-    return Player(cpu=kind)
+    relinked = relinking_for(soc) if kind is CpuKind.QEMU else None
+    note = f"the same code at other addresses, on {relinked.place}" if relinked else ""
+    return Player(cpu=kind, note=note)

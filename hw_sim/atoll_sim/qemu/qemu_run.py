@@ -16,6 +16,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import Work
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
+from atoll_sim.qemu.supported import require_machine
 from atoll_sim.simulate.firmware import load_segments
 from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -68,6 +69,7 @@ def simulate(request: SimRequest, watch: Callable[[SoFar], None] = lambda _: Non
         SimulationError: the chip is not as the machine, QEMU broke off, or it takes too long.
     """
     soc, elf = request.soc, request.elves[0]
+    require_machine(soc)
     request.run_dir.mkdir(parents=True, exist_ok=True)
     with machine(soc, elf, request.run_dir, min(request.max_seconds, SECONDS)) as chip:
         chip.prepare(load_segments(elf), _trap_address(elf))

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which chips a machine of QEMU can be."""
+"""Which chips a machine of QEMU can be, or run the code of."""
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 from atoll.diagnostics.errors import Fault, SimulationError, ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Master, ResolvedSoc
+from atoll_sim.qemu.machines import machine_for
 from atoll_sim.qemu.probe import faults_of
+from atoll_sim.qemu.relink import OTHERWISE, relinked_chip
 
 PROGRAMS = (
     "qemu-system-arm",
@@ -15,20 +18,6 @@ PROGRAMS = (
     "qemu-system-riscv32",
     "qemu-system-riscv64",
 )
-_MACHINES = {
-    "cortex_m3": "mps2-an385",
-    "cortex_m4": "mps2-an386",
-    "cortex_m7": "mps2-an500",
-    "cortex_m23": "mps2-an505",
-    "cortex_m33": "mps2-an505",
-    "cortex_m52": "mps3-an547",
-    "cortex_m55": "mps3-an547",
-    "cortex_m85": "mps3-an547",
-    "cortex_a53": "xlnx-zcu102",
-}
-"""A machine with the core, or one that has its instructions; those of RISC-V have any of the width.
-"""
-
 INSTALL = "install QEMU's system emulators, of Debian: qemu-system-arm, qemu-system-misc"
 
 
@@ -45,7 +34,7 @@ def program_of(soc: ResolvedSoc) -> str:
 
 
 def check_chip(soc: ResolvedSoc) -> None:
-    """Refuse a chip that no machine of QEMU can be, and a machine that lacks QEMU.
+    """Refuse a chip whose code no machine of QEMU runs, and a computer that lacks QEMU.
 
     Raises:
         SimulationError: E103.
@@ -53,13 +42,36 @@ def check_chip(soc: ResolvedSoc) -> None:
     """
     if faults := tuple(_faults(soc)):
         raise SimulationError.all(faults)
+    chip = soc if soc.qemu_machine else relinked_chip(soc, {})
     program = program_of(soc)
     if shutil.which(program) is None:
         raise ToolchainError(
             "E070", f"--cpu qemu needs '{program}', which is not on the PATH", remedy=INSTALL
         )
-    if faults := tuple(faults_of(soc, program)):
+    faults = tuple(faults_of(chip, program))
+    if faults and chip is not soc:
+        faults = tuple(replace(fault, remedy=OTHERWISE) for fault in faults)
+    if faults:
         raise SimulationError.all(faults)
+
+
+def require_machine(soc: ResolvedSoc) -> None:
+    """Refuse a chip that names no machine: images are linked for the chip's own addresses.
+
+    Raises:
+        SimulationError: E103.
+    """
+    if not soc.qemu_machine:
+        machine = machine_for(soc.host_cpu)
+        name = machine.name if machine else ""
+        raise SimulationError(
+            "E103",
+            f"chip '{soc.name}' does not say which machine of QEMU it is, and the image is linked"
+            " for the chip's own addresses",
+            at=soc.host_cpu.at,
+            remedy=f"use atoll run, which links the networks for '{name}', or --cpu iss; or write"
+            f" 'qemu: {{machine: {name}}}' into a chip with the memories of that machine",
+        )
 
 
 def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
@@ -87,23 +99,33 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             at=host.at,
             remedy="use --cpu iss",
         )
-    others = [d for d in soc.devices if d.name != soc.host and not isinstance(d, Master)]
-    for device in others:
+    if soc.qemu_machine:
+        yield from _devices_beside(soc)
+        return
+    if machine_for(host) is None:
         yield Fault(
             code="E103",
-            message=f"no machine of QEMU has '{device.name}': it runs one core alone",
-            at=device.at,
-            remedy="use --cpu rtl or --cpu iss, or a chip of one core",
-        )
-    if not others and not soc.qemu_machine:
-        has_any = host.instructions.family is Family.RISCV
-        example = "virt" if has_any else _MACHINES.get(host.spec.name, "")
-        write = f"write 'qemu: {{machine: {example}}}' into the chip, for example"
-        yield Fault(
-            code="E103",
-            message=f"chip '{soc.name}' does not say which machine of QEMU it is",
+            message=f"no machine of QEMU is known that runs the code of core '{host.spec.name}'"
+            f" of '{soc.host}'",
             at=host.at,
-            remedy=write
-            if example
-            else f"use --cpu iss; no machine with a {host.spec.name} is known",
+            remedy="write 'qemu: {machine: NAME}' into the chip if there is one, or use --cpu iss",
         )
+    if host.protected:
+        yield Fault(
+            code="E103",
+            message=f"the start-up code of '{soc.host}' protects memory at the chip's own"
+            f" addresses, and '{soc.name}' names no machine of QEMU",
+            at=host.at,
+            remedy=f"leave 'devices.{soc.host}.protection' out, or {OTHERWISE}",
+        )
+
+
+def _devices_beside(soc: ResolvedSoc) -> Iterator[Fault]:
+    for device in soc.devices:
+        if device.name != soc.host and not isinstance(device, Master):
+            yield Fault(
+                code="E103",
+                message=f"no machine of QEMU has '{device.name}': it runs one core alone",
+                at=device.at,
+                remedy="use --cpu rtl or --cpu iss, or a chip of one core",
+            )

@@ -22,7 +22,7 @@ from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
 from atoll.records import dataclass
 from atoll.report.explanation import cautions, notes
-from atoll.report.result import InterruptLine, LayerCycles, RunReport
+from atoll.report.result import InterruptLine, LayerCycles, Relinked, RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
@@ -42,6 +42,7 @@ from atoll_sim.check.touched import touched_ranges
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.protocol.records import AccessKind
+from atoll_sim.qemu.relink import relink, relinking_for
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import (
@@ -80,9 +81,10 @@ class Setup:
 
     Attributes:
         cpu: who played the cores, or `BOARD`: nobody saw accesses, nor results but the outputs.
-        stacks: bound of the linked image that ran, by core; empty if none did.
+        stacks: bound of the chip's linked image, by core; empty if none ran.
         start_seed: decides the values with which registers and memories of RTL begin.
         wall: seconds of the parts before the simulation.
+        relinked: where the firmware ran that was linked for other addresses than the chip's.
     """
 
     cpu: CpuKind | Literal["board"]
@@ -90,6 +92,7 @@ class Setup:
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
     start_seed: int = START_SEED
     wall: Mapping[str, float]
+    relinked: Relinked | None = None
 
     def in_rtl(self, soc: ResolvedSoc) -> frozenset[str]:
         """Return the devices of which hardware ran, whose accesses are those of the chip."""
@@ -156,6 +159,8 @@ def run_models(
     begin = time.perf_counter()
     session = cpu.session()
     cpu.check_chip(models[0].soc)
+    relinked = relinking_for(models[0].soc) if cpu is CpuKind.QEMU else None
+    running = relink(models) if relinked else models
     elves: tuple[Path, ...] = ()
     stacks: Mapping[str, StackBound] = {}
     with temporary_folder() as temporary:
@@ -164,9 +169,12 @@ def run_models(
             tree = build(models, keep or temporary / "build", toolchain=toolchain)
             if session.runs_firmware:
                 elves, stacks = tree.firmware.elves, tree.firmware.stacks
+        if relinked:
+            progress(f"linking for {relinked.place}")
+            elves = build(running, temporary / "relinked", toolchain=toolchain).firmware.elves
         wall = {"build": time.perf_counter() - begin}
         work = Work(
-            models=models,
+            models=running,
             samples=samples,
             elves=elves,
             backends=backends,
@@ -175,7 +183,14 @@ def run_models(
             conditions=conditions,
         )
         result = session.run(work)
-    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall, start_seed=conditions.seed)
+    setup = Setup(
+        cpu=cpu,
+        backends=backends,
+        stacks=stacks,
+        wall=wall,
+        start_seed=conditions.seed,
+        relinked=relinked,
+    )
     return judge_all(models, samples, result, setup)
 
 
@@ -299,6 +314,7 @@ def judge(
         touched=touched_ranges(compiled.soc, result.heat[0]) if result.heat else None,
         interrupts=_interrupts(result),
         start_seed=setup.start_seed if setup.cpu is CpuKind.RTL else None,
+        relinked=setup.relinked,
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
