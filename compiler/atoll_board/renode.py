@@ -38,7 +38,10 @@ _CORTEX = {
     "armv8-m.main": "cortex-m33",
     "armv8.1-m.main": "cortex-m55",
 }
-"""A core of each architecture, for those of other names."""
+"""A core of each architecture, for those that Renode does not know by name."""
+
+_KNOWN = ("cortex-m7", "cortex-m85")
+"""Cores that it knows by name, and that stand for no architecture."""
 
 _KEYWORDS = {"using", "new", "as", "preinit", "init", "reset", "local", "none", "empty"}
 _KEYWORDS |= {"sysbus", "machine", "host", "emulation"}
@@ -166,7 +169,7 @@ def _model(core: Cpu) -> str:
     if not is_cortex_m(core):
         return core.isa if core.spec.name == "picorv32" else f"{core.isa}_zicsr_zifencei"
     named = core.spec.name.replace("cortex_m", "cortex-m").replace("plus", "+")
-    model = named if named == "cortex-m7" else _CORTEX[architecture(core)]
+    model = named if named in _KNOWN else _CORTEX[architecture(core)]
     return f"{model}f" if model == "cortex-m4" and has_floats(core) else model
 
 
