@@ -82,9 +82,11 @@ def _registers(peripherals: tuple[_Peripheral, ...]) -> Mapping[int, str]:
 
 
 def _constants(path: Path, entry: Mapping[str, Any]) -> Said:
-    """Read ``#define``, `` `define`` and ``localparam``; the entry names those of the memories."""
+    """Read constants, as `_DEFINED` has them; the entry names those of the memories."""
     text = path.read_text("utf-8", errors="replace")
-    names = {macro or name: _plain(value) for macro, name, value in _DEFINED.findall(text)}
+    names = {
+        macro or own or symbol: _plain(it) for macro, own, symbol, it in _DEFINED.findall(text)
+    }
     memories = tuple(
         Memory(
             name=name,
@@ -101,10 +103,11 @@ def _constants(path: Path, entry: Mapping[str, Any]) -> Said:
 
 
 _DEFINED = re.compile(
-    r"^[ \t]*(?:[#`]define[ \t]+(\w+)[ \t]+|localparam\b[^=\n]*[ \t](\w+)[ \t]*=[ \t]*)([^;\n]+)",
+    r"^[ \t]*(?:[#`]define[ \t]+(\w+)[ \t]+|localparam\b[^=\n]*[ \t](\w+)[ \t]*=[ \t]*"
+    r"|([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*)([^;\n]+)",
     re.M,
 )
-"""Name and text of each constant, in either group."""
+"""Text of each constant of C, SystemVerilog or a linker script, behind its name in one of three."""
 
 
 def _plain(text: str) -> str:

@@ -32,6 +32,7 @@ CPUS = {
     "litex": "iss",
     "mcxn947": "iss",
     "pulp": "iss",
+    "ra8d1": "native",
     "rp2040": "iss",
     "rp2350": "iss",
     "stm32h747": "iss",

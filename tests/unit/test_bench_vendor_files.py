@@ -111,6 +111,7 @@ HEADER = """
 #define RAM_BASE    (RAM_BASE_S - 0x10000000)
 `define RAM_END     32'h2000_8000
 #define DMA_BASE    _u(0x50000000)
+ROM_LENGTH = 0x1000;
 """
 SCRIPT = """
 MEMORY
@@ -130,11 +131,16 @@ MEMORY
             {
                 "reader": "constants",
                 "memories": {
-                    "RAM": {"start": "RAM_BASE", "end": "RAM_END", "others": ["RAM_BASE_S"]}
+                    "RAM": {"start": "RAM_BASE", "end": "RAM_END", "others": ["RAM_BASE_S"]},
+                    "ROM": {"start": "RAM_BASE - ROM_LENGTH", "size": "ROM_LENGTH"},
                 },
                 "devices": {"dma": "DMA_BASE"},
             },
-            [("RAM", 0x20000000, 0x8000, None), ("RAM", 0x30000000, 0x8000, None)],
+            [
+                ("RAM", 0x20000000, 0x8000, None),
+                ("RAM", 0x30000000, 0x8000, None),
+                ("ROM", 0x1FFFF000, 0x1000, None),
+            ],
             {"dma": 0x50000000},
         ),
         (
