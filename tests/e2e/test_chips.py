@@ -36,6 +36,7 @@ CPUS = {
     "rp2040": "iss",
     "rp2350": "iss",
     "stm32h747": "iss",
+    "stm32n6": "native",
     "x_heep": "iss",
     "zynqmp": "native",
 }
