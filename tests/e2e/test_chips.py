@@ -28,6 +28,7 @@ CPUS = {
     "corstone300": "qemu",
     "corstone300_u55": "native",
     "esp32c6": "iss",
+    "esp32p4": "iss",
     "imxrt1176": "iss",
     "litex": "iss",
     "mcxn947": "iss",

@@ -73,6 +73,12 @@ def cores_and_addresses(soc: ResolvedSoc, name: str) -> tuple[set[str], set[int]
     memory = soc.memory(name)
     cores = {core.name for core in soc.cpus if reaches(soc, core, name)}
     at = {device_address(soc, core, memory.origin) for core in cores}
+    at |= {
+        alias.device_range(core).start
+        for alias in soc.aliases
+        if alias.memory == name and alias.regions
+        for core in cores.intersection(alias.devices)
+    }
     return (cores, at) if cores else ({core.name for core in soc.cpus}, {memory.origin})
 
 
