@@ -33,6 +33,10 @@ def reached(soc: ResolvedSoc, core: Cpu) -> set[tuple[int, int, str]]:
         first = device_address(soc, core.name, memory.origin)
         mode = "ro" if memory.kind == "rom" else "rw"
         found.add((first, first + memory.size, mode))
+        for alias in soc.aliases:
+            if alias.memory == memory.name and alias.regions and core.name in alias.devices:
+                seen = alias.device_range(core.name)
+                found.add((seen.start, seen.stop, mode))
     for block in soc.registers_of(core):
         first = device_address(soc, core.name, block.origin)
         found.add((first, first + block.size, "rw 32"))
