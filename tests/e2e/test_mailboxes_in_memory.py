@@ -21,6 +21,7 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.check.layers import check_layers
+from atoll_sim.iss import chip
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate as on_iss
 from atoll_sim.simulate.rtl_run import requests_for
@@ -195,6 +196,14 @@ def test_m9_a_signal_that_is_not_sent_is_noticed(end: str, said: str, tmp_path: 
     silent = without_sends(compiled.soc, end)
     result = simulated(compiled, tmp_path, stall=4_000_000_000, built_for=silent)
     assert said in result.text
+
+
+def test_m9_many_looks_without_an_event_are_no_stall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chip, "MOST_TURNS", 200)
+    compiled = compiled_for(load_soc("rp2350", [f"{SIGNALS}=null"]), "core1")
+    assert_exact(compiled, simulated(compiled, tmp_path))
 
 
 def test_m9_rtl_has_no_signals(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,8 @@ PACE = 20_000_000
 """Cycles after which a core that nothing stops lets others see how far it is."""
 
 MOST_TURNS = 200_000
-"""Turns without an event after which nothing more is expected, as of a core that traps for ever."""
+"""Turns without an event, of less than a cycle each, after which nothing more is expected: so are
+those of a core that traps for ever."""
 
 EVENTS = {
     ConsoleRegister.UART_TX: EventKind.UART,
@@ -125,7 +126,7 @@ class IssChip:
             events = len(self._bench.events)
             if events > heard:
                 heard, since, turns = events, now, 0
-            elif now - since >= stall_cycles or turns >= MOST_TURNS:
+            elif now - since >= stall_cycles or MOST_TURNS <= turns > now - since:
                 return Stop.STALL
             if now - told >= PACE:
                 told = now
