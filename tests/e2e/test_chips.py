@@ -4,6 +4,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import jsonschema
@@ -34,13 +35,13 @@ CPUS = {
     "litex": "iss",
     "mcxn947": "iss",
     "pulp": "iss",
-    "ra8d1": "native",
+    "ra8d1": "qemu",
     "rp2040": "iss",
     "rp2350": "iss",
     "stm32h747": "iss",
-    "stm32n6": "native",
+    "stm32n6": "qemu",
     "x_heep": "iss",
-    "zynqmp": "native",
+    "zynqmp": "qemu",
 }
 """What runs the firmware of each chip in socs/ that is sold, or of its class."""
 
@@ -65,17 +66,70 @@ def test_every_shipped_chip_is_tried() -> None:
     assert all(soc.name == name for name, soc in chips.items())
 
 
+def ready(chip: str) -> None:
+    """Skip where what runs the firmware of a chip is not installed."""
+    if CPUS[chip] == "iss":
+        pytest.importorskip("unicorn")
+    if CPUS[chip] == "qemu" and not shutil.which(program_of(load_soc(chip))):
+        pytest.skip(f"{program_of(load_soc(chip))} is not installed")
+
+
 @pytest.mark.parametrize("chip", in_gate(CPUS, 0, 1, 2, 10))
 def test_digits_run_on_what_is_sold(chip: str, capsys: pytest.CaptureFixture[str]) -> None:
-    cpu = CPUS[chip]
-    if cpu == "iss":
-        pytest.importorskip("unicorn")
-    if cpu == "qemu" and not shutil.which(program_of(load_soc(chip))):
-        pytest.skip(f"{program_of(load_soc(chip))} is not installed")
-    assert main(["run", chip, str(DIGITS), "--cpu", cpu, *MORE.get(chip, ()), "--json"]) == 0
+    ready(chip)
+    assert main(["run", chip, str(DIGITS), "--cpu", CPUS[chip], *MORE.get(chip, ()), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["bit_exact"]
     assert not result["placement"]["violations"]
+
+
+@pytest.fixture
+def two_inputs(tflite_builder: ModuleType, tmp_path: Path) -> Path:
+    """Return a network of two inputs and six operators."""
+    tensor, operator = tflite_builder.Tensor, tflite_builder.Operator
+    tensors = [tensor(shape=(1, 8, 8, 4), scales=(0.05,), zero_points=(-3,)) for _ in range(8)]
+    kinds = ("ADD", "MUL", "SUB", "MAXIMUM", "MINIMUM", "ADD")
+    operators = [
+        operator(code=kind, inputs=(at, at + 1), outputs=(at + 2,)) for at, kind in enumerate(kinds)
+    ]
+    model = tflite_builder.Model(
+        tensors=tuple(tensors), operators=tuple(operators), inputs=(0, 1), outputs=(7,)
+    )
+    path = tmp_path / "two_inputs.tflite"
+    path.write_bytes(tflite_builder.write(model))
+    return path
+
+
+AS_SOLD = ("esp32p4", "fu740", "mcxn947", "ra8d1", "rp2350", "stm32n6")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", ["digits", "kws", "two inputs"])
+@pytest.mark.parametrize("chip", AS_SOLD)
+def test_every_core_of_a_chip_has_operators(
+    chip: str,
+    network: str,
+    two_inputs: Path,
+    shared_models: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ready(chip)
+    model = {
+        "digits": DIGITS,
+        "kws": shared_models / "kws_ref_model.tflite",
+        "two inputs": two_inputs,
+    }[network]
+    soc = load_soc(chip)
+    cores = [cpu.name for cpu in soc.cpus]
+    names = [each.name for each in compile_file(soc, model).graph.operators]
+    light = [name for name in names if not name.startswith(("conv", "depthwise"))]
+    place = {name: cores[at % len(cores)] for at, name in enumerate(light)}
+    words = [word for each in place.items() for word in ("--place", "=".join(each))]
+    assert main(["run", chip, str(model), "--cpu", CPUS[chip], "--json", *words]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["bit_exact"]
+    assert not result["placement"]["violations"]
+    assert len(cores) == 1 or all(result["cycles"]["by_device"][core] for core in cores)
 
 
 def test_a_tensor_is_kept_where_a_master_of_another_domain_reaches_it() -> None:
