@@ -13,6 +13,7 @@ from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import AtollError, Fault, UsageError
 from atoll.interchange.mpool import pool_file_of
+from atoll.interchange.vela_ini import vela_config_of
 from atoll.plugins.loading import foreign_code
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import check_functions, identity_of
@@ -110,6 +111,7 @@ def _own_faults(soc: ResolvedSoc) -> Iterator[Fault]:
         yield from faults_of(partial(check_functions, engine))
     yield from faults_of(partial(check_bsp, soc))
     yield from faults_of(partial(pool_file_of, soc))
+    yield from faults_of(partial(vela_config_of, soc))
 
 
 def _ask(point: EntryPoint, soc: ResolvedSoc, *, deep: bool) -> Findings:

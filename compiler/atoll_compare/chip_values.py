@@ -82,6 +82,8 @@ def things_of(soc: ResolvedSoc) -> tuple[Thing, ...]:
         "interface.map_outputs": _flag(soc.interface.map_outputs),
         "qemu.machine": Value(soc.qemu_machine or "none"),
         "mpool.device": Value(soc.mpool.device if soc.mpool else "none"),
+        "vela.system_config": Value(soc.vela.system_config if soc.vela else "none"),
+        "vela.memory_mode": Value(soc.vela.memory_mode if soc.vela else "none"),
     }
     return (
         Thing("chip", "", "", chip),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -14,8 +12,10 @@ from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
 from atoll.records import dataclass
 from atoll.resolve.address_map import LARGEST_MEMORY
+from atoll.vela.speeds import PORT_BYTES
+from atoll_import.area_text import area_memory, area_pool, vela_text
 from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
-from atoll_import.description_names import identifier
+from atoll_import.description_names import PLAIN_PATH, identifier, path_from
 from atoll_import.facts import Core, Facts, Master, Memory, PoolWindow, Source
 from atoll_import.vendor_values import any_core_of, extra_in, isas_of, kin_of, not_covered, own_set
 from atoll_import.windows import holds
@@ -32,11 +32,12 @@ _LONGEST_COMMENT = 100
 _OWN_CORE = "see docs/extending.md"
 _ALIGNMENT = 16
 _WIDTH = 4
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]{1,256}")
 _MOST_LINE = 1023
 _MOST_HERTZ = 10**11
 _EXAMPLE_CLOCK = 10**9
 _UNITS = (("MHz", 10**6), ("kHz", 10**3))
+_ETHOS_US = f"one of {', '.join(PORT_BYTES)}"
+_MACS = "multiply-accumulates in a cycle, for example 128"
 _ENGINE_KEYS = {True: ("dma", "engine"), False: ("npu", "accelerator")}
 
 
@@ -51,6 +52,7 @@ class _Names:
     windows: Sequence[str]
     memory: Mapping[str, str]
     """The first memory of each name of the facts."""
+    areas: Sequence[str]
 
     @classmethod
     def of(cls, facts: Facts) -> "_Names":
@@ -65,6 +67,7 @@ class _Names:
             memories,
             _unique([each.name for each in facts.windows], "pool"),
             dict(reversed([*named])),
+            _unique([each.name for each in facts.areas], "memory"),
         )
 
 
@@ -85,6 +88,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]], folder: Path) -> 
         *([_line("console", _address(facts.console))] if facts.console is not None else []),
         *_host(facts, names),
         *_mpool(facts, names, folder),
+        *_vela(facts, folder),
         "",
         "devices:",
         *_cores(facts, names),
@@ -172,11 +176,15 @@ def _mpool(facts: Facts, names: _Names, folder: Path) -> Iterator[str]:
         return
     path, device = facts.mpool
     name = _master_named(device, facts, names) or UNDECIDED
-    shown = Path(os.path.relpath(path, folder)).as_posix()
-    shown = shown if shown.startswith(("/", "../")) else f"./{shown}"
-    file = shown if _PLAIN_PATH.fullmatch(shown) else UNDECIDED
+    shown = path_from(folder, path)
+    file = shown if PLAIN_PATH.fullmatch(shown) else UNDECIDED
     comment = "" if file == shown else "the path of the file of ST Edge AI, without odd characters"
     yield _line("mpool", f"{{device: {name}, file: {file}}}", comment)
+
+
+def _vela(facts: Facts, folder: Path) -> Iterator[str]:
+    if facts.vela is not None:
+        yield f"vela: {vela_text(facts.vela, folder)}"
 
 
 def _engines(facts: Facts, names: _Names) -> Iterator[str]:
@@ -185,8 +193,14 @@ def _engines(facts: Facts, names: _Names) -> Iterator[str]:
         yield from _place(engine.source, "  ")
         yield f"  {name}:"
         yield f"    kind: {kind}"
-        yield f"    {key}: {engine.accelerator}"
-        yield _line("    registers", _address(engine.registers))
+        yield _line("    " + key, engine.accelerator, "" if engine.accelerator else _ETHOS_US)
+        if engine.runs_vela:
+            macs = engine.macs or UNDECIDED
+            yield _line("    params", f"{{macs: {macs}}}", "" if engine.macs else _MACS)
+        if engine.clock:
+            yield _line("    clock", _hertz(engine.clock))
+        at = engine.registers
+        yield _line("    registers", None if at is None else _address(at))
         yield _line("    irq", _interrupt(engine.irq))
         if engine.moves:
             pairs = [(names.memory.get(one), names.memory.get(two)) for one, two in engine.between]
@@ -208,6 +222,12 @@ def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
 
 
 def _memories(facts: Facts, names: _Names) -> Iterator[str]:
+    if facts.areas:
+        yield "memories:"
+        for area, name in zip(facts.areas, names.areas, strict=True):
+            yield from _place(area.source, "  ")
+            yield area_memory(area, name)
+        return
     if not facts.memories:
         yield _line("memories", None, "no file names one")
         return
@@ -259,6 +279,9 @@ def _free(memory: Memory, bus: Sequence[range]) -> int:
 
 
 def _pools(facts: Facts, names: _Names) -> Iterator[str]:
+    if facts.areas:
+        yield from _area_pools(facts, names)
+        return
     if not facts.memories:
         yield _line("pools", None, "see 'A chip' in docs/description.md")
         return
@@ -286,6 +309,17 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
         yield f"    memory: {name}"
         yield f"    role: {role}"
         yield f"    reach: {{{', '.join(reach)}}}"
+
+
+def _area_pools(facts: Facts, names: _Names) -> Iterator[str]:
+    """Yield the pools of memories at the ports of an Ethos-U."""
+    yield "pools:"
+    for area, name in zip(facts.areas, names.areas, strict=True):
+        access = "ro" if area.role == "constants" else "rw"
+        reach = dict.fromkeys((*names.cores, *names.engines, *names.masters), UNDECIDED)
+        for engine, device in zip(facts.engines, names.engines, strict=True):
+            reach |= {device: access} if engine.runs_vela else {}
+        yield from area_pool(area, name, reach)
 
 
 def _window(

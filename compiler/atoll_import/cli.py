@@ -30,7 +30,9 @@ def import_command(
     device: Annotated[
         str,
         typer.Option(
-            "--device", metavar="NAME", help="The device, of files that describe several."
+            "--device",
+            metavar="NAME",
+            help="The device, of files that describe several; for Vela's such as ethos-u55-128.",
         ),
     ] = "",
     zephyr: Annotated[
@@ -40,6 +42,23 @@ def import_command(
             metavar="BOARD",
             help="A board of the Zephyr tree that ZEPHYR_BASE names; FILE may be left out.",
         ),
+    ] = "",
+    onto: Annotated[
+        str,
+        typer.Option(
+            "--onto",
+            metavar="SOC",
+            help="A chip to extend with what Vela's FILE says of its Ethos-U.",
+        ),
+    ] = "",
+    system_config: Annotated[
+        str,
+        typer.Option(
+            "--system-config", metavar="NAME", help="System configuration of Vela's FILE."
+        ),
+    ] = "",
+    memory_mode: Annotated[
+        str, typer.Option("--memory-mode", metavar="NAME", help="Memory mode of Vela's FILE.")
     ] = "",
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the file that is there.")
@@ -55,7 +74,15 @@ def import_command(
     """
     with show_work("reading the vendor's files"):
         found = atoll.import_files(
-            files or (), output, format=form, device=device, zephyr=zephyr, force=force
+            files or (),
+            output,
+            format=form,
+            device=device,
+            zephyr=zephyr,
+            onto=onto,
+            system_config=system_config,
+            memory_mode=memory_mode,
+            force=force,
         )
     if machine:
         print(json_text(found.to_json()), end="")

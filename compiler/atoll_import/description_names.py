@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of a description out of whatever a file calls things."""
 
+import os
 import re
 from collections.abc import Container
 from itertools import chain, count
+from pathlib import Path
 
 from atoll.description.aliases import WORDS_OF_ONE
 from atoll.description.fields import is_name
 from atoll.description.undecided import UNDECIDED
 from atoll.description.yaml_text import scalar
 from atoll_import.facts import MEMORY_NOUNS, MEMORY_WORDS, PLACE_WORDS
+
+PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]{1,256}")
+"""A path that a description may have without further ado."""
 
 _LONGEST = 32
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
@@ -30,6 +35,12 @@ def identifier(text: str, taken: Container[str], otherwise: str) -> str:
 def _means_itself(name: str) -> bool:
     """Tell whether a description takes the word as a name, and YAML as text."""
     return is_name(name) and isinstance(scalar(name), str) and name != UNDECIDED
+
+
+def path_from(folder: Path, path: Path) -> str:
+    """Return `path` as a description in `folder` names it."""
+    shown = Path(os.path.relpath(path, folder)).as_posix()
+    return shown if shown.startswith(("/", "../")) else f"./{shown}"
 
 
 def writable_by_name(name: str) -> bool | None:

@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from atoll.description.accelerator import Accelerator
 from atoll.description.accelerator_files import (
     find_accelerator,
     known_accelerators,
     load_accelerator,
 )
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import cut, printable
 from atoll_import.facts import Engine, Source
 
 _COPY = "COPY"
+_ETHOS_U = "ethos_u"
+_LONGEST = 60
 
 
 def engine_of(
@@ -63,8 +68,35 @@ def engine_of_kind(
     )
 
 
+def ethos_u_named(word: str) -> tuple[str, int | None]:
+    """Return accelerator and multiply-accumulates of Vela's name, such as ``ethos-u55-128``.
+
+    A name that begins otherwise is of another device, and tells neither.
+
+    Raises:
+        UsageError: E120; Vela has no such accelerator.
+    """
+    if not word.lower().startswith("ethos-u"):
+        return "", None
+    known = {
+        f"{each.replace('_', '-')}-{macs}": (each, macs)
+        for each in known_accelerators()
+        if each.startswith(_ETHOS_U)
+        for macs in _model(each).parameters["macs"].choices or ()
+    }
+    if word.lower() not in known:
+        message = f"Vela has no accelerator '{cut(printable(word), _LONGEST)}'"
+        raise UsageError("E120", message, remedy=f"use one of {', '.join(known)}")
+    return known[word.lower()]
+
+
 @cache
 def _registers(accelerator: str) -> tuple[Mapping[str, int], bool]:
     """Return the offsets of an engine's registers, and whether it does nothing but move."""
-    model = load_accelerator(find_accelerator(accelerator, Path(), None), None).model
+    model = _model(accelerator)
     return dict(model.registers.map), _COPY in model.operators
+
+
+@cache
+def _model(accelerator: str) -> Accelerator:
+    return load_accelerator(find_accelerator(accelerator, Path(), None), None).model

@@ -7,7 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
+from atoll.interchange.vela_ini import VelaConfig
 from atoll.records import dataclass
+from atoll.resolve.soc import PoolSpeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +147,54 @@ class PoolWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """A memory of which a file says what an Ethos-U uses it for, and not where it is.
+
+    Attributes:
+        name: as the file has it.
+        is_ram: RAM, else a flash.
+        role: of the pool.
+        speed: of the pool; None if the file does not decide it.
+        size: of the pool, in bytes; None if the file does not say.
+        source: where the file says so.
+    """
+
+    name: str
+    is_ram: bool
+    role: str
+    speed: PoolSpeed | None
+    size: int | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """An accelerator or a DMA engine that Atoll has; `moves` tells the second from the first.
 
     Attributes:
+        accelerator: empty if the file does not say which.
+        registers: None if the file does not say.
+        clock: in hertz, where the file says so.
+        macs: multiply-accumulates in a cycle of an Ethos-U, where it is said.
+        runs_vela: it is the Ethos-U of a configuration of Vela.
         between: memories that it copies from and to, where the file says so.
     """
 
     name: str
     accelerator: str
     moves: bool
-    registers: int
+    registers: int | None
     irq: int | None
+    clock: int | None = None
+    macs: int | None = None
+    runs_vela: bool = False
     between: tuple[tuple[str, str], ...] = ()
     source: Source
+
+    @property
+    def is_ethos_u(self) -> bool:
+        """Return whether it is one of Arm's NPUs that Vela compiles for."""
+        return self.runs_vela or self.accelerator.startswith("ethos_u")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +248,8 @@ class Facts:
         host: name of the core that starts everything, likewise.
         windows: pools that files name.
         mpool: the memory-pool file of ST Edge AI, and the name of its device.
+        areas: memories at the ports of an Ethos-U.
+        vela: the configuration of Vela that they are of.
     """
 
     name: str = ""
@@ -225,6 +263,8 @@ class Facts:
     host: str = ""
     windows: tuple[PoolWindow, ...] = ()
     mpool: tuple[Path, str] | None = None
+    areas: tuple[Area, ...] = ()
+    vela: VelaConfig | None = None
 
 
 MEMORY_WORDS: Mapping[str, bool] = {

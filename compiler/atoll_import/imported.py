@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.description.undecided import Question, questions_of
+from atoll.interchange.vela_ini import VelaChoice
 from atoll.records import dataclass
 from atoll_import.aliases import with_aliases
 from atoll_import.chip_text import chip_text
@@ -13,6 +14,7 @@ from atoll_import.facts import Core, Facts, LeftOut
 from atoll_import.merge import merge
 from atoll_import.reader import read_file
 from atoll_import.reserved import without_reserved
+from atoll_import.vela import with_areas
 from atoll_import.windows import with_windows
 
 
@@ -31,7 +33,9 @@ class Imported:
     left_out: tuple[LeftOut, ...]
 
 
-def import_files(files: Sequence[Path], target: Path, form: str, device: str) -> Imported:
+def import_files(
+    files: Sequence[Path], target: Path, form: str, device: str, choice: VelaChoice | None = None
+) -> Imported:
     """Return what `files` say of one chip.
 
     Args:
@@ -39,13 +43,14 @@ def import_files(files: Sequence[Path], target: Path, form: str, device: str) ->
         target: the file that the text is for; questions are about its lines.
         form: name of the format of all files; empty if each tells its own.
         device: the device that is wanted of files that describe several.
+        choice: what is wanted of a configuration of Vela.
 
     Raises:
         UsageError: see `read_file`.
     """
-    read = [read_file(path, form, device) for path in files]
+    read = [read_file(path, form, device, choice) for path in files]
     facts = _with_host(merge([facts for _, facts in read]))
-    facts = with_windows(without_reserved(with_aliases(facts)))
+    facts = with_areas(with_windows(without_reserved(with_aliases(facts))))
     named = [(path, name) for path, (name, _) in zip(files, read, strict=True)]
     text = chip_text(facts, named, target.parent)
     return Imported(text, questions_of(text, target), facts.left_out)

@@ -32,7 +32,7 @@ def merge(files: Sequence[Facts]) -> Facts:
     """
     cores: list[Core] = []
     memories: list[Memory] = []
-    engines: dict[int, Engine] = {}
+    engines: dict[int | None, Engine] = {}
     masters: dict[tuple[str, str], Master] = {}
     left_out: list[LeftOut] = []
     for facts in (_limit_file(_in_order(each)) for each in files):
@@ -41,18 +41,19 @@ def merge(files: Sequence[Facts]) -> Facts:
         here = [_rename(memory, names, known) for memory in facts.memories]
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
-            old = engines.setdefault(engine.registers, engine)
-            engines[engine.registers] = replace(
-                old,
-                irq=engine.irq if old.irq is None else old.irq,
-                between=old.between or engine.between,
-            )
+            _merge_engine(engines, engine)
         for master in facts.masters:
             same = (master.name.lower(), master.what.partition(",")[0])
             longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
             clocks = master.clocks or longer.clocks
             masters[same] = replace(masters.get(same, master), what=longer.what, clocks=clocks)
     memories = [*_apart(memories)]
+    configured = [facts for facts in files if facts.vela]
+    left_out += [
+        LeftOut(f"memory {area.name}", "an earlier file has a configuration of Vela", area.source)
+        for facts in configured[1:]
+        for area in facts.areas
+    ]
     kept, too_many = _limit(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
         kept,
@@ -62,6 +63,8 @@ def merge(files: Sequence[Facts]) -> Facts:
         host=next((facts.host for facts in files if facts.host), ""),
         windows=tuple(each for facts in files for each in facts.windows),
         mpool=next((facts.mpool for facts in files if facts.mpool), None),
+        areas=configured[0].areas if configured else (),
+        vela=configured[0].vela if configured else None,
         console=next((facts.console for facts in files if facts.console is not None), None),
     )
 
@@ -71,7 +74,7 @@ def _in_order(facts: Facts) -> Facts:
     return replace(
         facts,
         memories=tuple(sorted(facts.memories, key=_rank)),
-        engines=tuple(sorted(facts.engines, key=lambda it: (it.registers, it.name))),
+        engines=tuple(sorted(facts.engines, key=lambda it: (it.registers or 0, it.name))),
         masters=tuple(sorted(facts.masters, key=lambda it: (it.name.lower(), it.what))),
     )
 
@@ -161,6 +164,26 @@ def _same(one: Core, other: Core) -> bool:
     if one.has_mailbox or other.has_mailbox:
         return one.name == other.name
     return None in (one.core, other.core) or one.core == other.core
+
+
+def _merge_engine(engines: dict[int | None, Engine], new: Engine) -> None:
+    """Add an engine to those of other files; the NPU of Vela's configuration is any Ethos-U."""
+    place = new.registers
+    if place is None:
+        place = next((at for at, each in engines.items() if each.is_ethos_u), None)
+    elif new.is_ethos_u and None in engines:
+        engines[place] = replace(engines.pop(None), name=new.name, source=new.source)
+    old = engines.setdefault(place, new)
+    engines[place] = replace(
+        old,
+        accelerator=old.accelerator or new.accelerator,
+        registers=place,
+        irq=new.irq if old.irq is None else old.irq,
+        clock=old.clock or new.clock,
+        macs=old.macs or new.macs,
+        runs_vela=old.runs_vela or new.runs_vela,
+        between=old.between or new.between,
+    )
 
 
 def _other_names(memories: Sequence[Memory], new: Sequence[Memory]) -> dict[str, str]:

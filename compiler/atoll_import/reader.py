@@ -2,11 +2,13 @@
 """Who reads which format: the table of importers, and how a file's format is told."""
 
 from abc import ABC, abstractmethod
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
+from atoll.interchange.vela_ini import VelaChoice
 from atoll.plugins.registry import Registry
 from atoll.records import dataclass
 from atoll_import.facts import Facts, Source
@@ -23,11 +25,13 @@ class Given:
         path: as the user named it.
         data: its bytes.
         device: the device of the file that is wanted; empty if nobody says.
+        choice: what is wanted of a configuration of Vela.
     """
 
     path: Path
     data: bytes
     device: str = ""
+    choice: VelaChoice = field(default_factory=VelaChoice)
 
     @cached_property
     def head(self) -> str:
@@ -98,6 +102,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "systemrdl": "atoll_import.systemrdl:IMPORTER",
         "repl": "atoll_import.repl:IMPORTER",
         "mpool": "atoll_import.mpool:IMPORTER",
+        "vela": "atoll_import.vela:IMPORTER",
         "dtb": "atoll_import.devicetree:IMPORTER",
         "dts": "atoll_import.devicetree_source:IMPORTER",
     },
@@ -105,21 +110,35 @@ IMPORTERS: Registry[Importer] = Registry(
 )
 
 
-def read_file(path: Path, wanted: str = "", device: str = "") -> tuple[str, Facts]:
+def read_file(
+    path: Path, wanted: str = "", device: str = "", choice: VelaChoice | None = None
+) -> tuple[str, Facts]:
     """Return the format of the file at `path`, and what the file says.
 
     Args:
         path: of the file.
         wanted: name of the format; empty if the file itself tells.
         device: the device that is wanted of a file that describes several.
+        choice: what is wanted of a configuration of Vela.
 
     Raises:
         UsageError: E094, there is no such format; E120, the file describes several devices; E138,
             the file cannot be read or is damaged; E139, it is of no format that is known.
     """
-    given = Given(path, _bytes(path), device)
-    name = wanted or _format(given)
+    name, given = given_file(path, wanted, device, choice)
     return name, IMPORTERS.get(name).read(given)
+
+
+def given_file(
+    path: Path, wanted: str = "", device: str = "", choice: VelaChoice | None = None
+) -> tuple[str, Given]:
+    """Return the format of the file at `path`, and the file; arguments are those of `read_file`.
+
+    Raises:
+        UsageError: E138, the file cannot be read; E139, it is of no format that is known.
+    """
+    given = Given(path, _bytes(path), device, choice or VelaChoice())
+    return wanted or _format(given), given
 
 
 def _format(given: Given) -> str:

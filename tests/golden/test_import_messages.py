@@ -23,6 +23,19 @@ CASES: dict[str, list[str]] = {
     "no_such_device": ["import", "gull.pdsc", "--device", "GULL7", *TO],
     "exists": ["import", "gull.svd", "-o", "mine.yaml"],
     "pool_rights": ["import", "tern2.mpool", *TO],
+    "vela_which": ["import", "tern2.ini", *TO],
+    "vela_no_such": ["import", "tern.ini", *TO, "--memory-mode", "Sram_Only"],
+    "vela_npu": ["import", "tern.ini", *TO, "--device", "ethos-u55-127"],
+    "vela_value": ["import", "tern3.ini", *TO],
+    "vela_mode": ["import", "tern4.ini", *TO],
+    "vela_inherit": ["import", "tern2.ini", *TO, "--system-config", "Tern", "--memory-mode", "A"],
+    "onto_without_npu": ["import", "tern.ini", *TO, "--onto", "lagoon"],
+    "onto_other_npu": [
+        *("import", "tern.ini", *TO, "--onto", "corstone300_u55", "--device", "ethos-u65-256"),
+    ],
+    "onto_other_format": ["import", "gull.svd", *TO, "--onto", "corstone300_u55"],
+    "onto_two_files": ["import", "tern.ini", "gull.svd", *TO, "--onto", "corstone300_u55"],
+    "onto_itself": ["import", "tern.ini", "-o", "mine.yaml", "--force", "--onto", "mine.yaml"],
     "nothing": ["import", *TO],
     "zephyr_board": ["import", "--zephyr", "gul/m4", *TO],
     "zephyr_targets": ["import", "--zephyr", "tern@B", *TO],
@@ -46,6 +59,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "skua2.xml").write_text(words)
     (tmp_path / "cut.svd").write_text(FILES["gull.svd"][:400])
     (tmp_path / "tern2.mpool").write_text(FILES["tern.mpool"].replace("ACC_READ", "ACC_RED", 1))
+    ini = FILES["tern.ini"]
+    more = "[System_Config.Skua]\n[Memory_Mode.A]\ninherit=Memory_Mode.B\n"
+    (tmp_path / "tern2.ini").write_text(ini + more)
+    (tmp_path / "tern3.ini").write_text(ini.replace("=0.125", "=12.5 %"))
+    (tmp_path / "tern4.ini").write_text(ini.replace("cache_mem_area=Axi0", "cache_mem_area=Axi1"))
     return tmp_path
 
 

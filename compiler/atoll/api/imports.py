@@ -11,6 +11,7 @@ from atoll.api.notebook import Row, html_table
 from atoll.description.undecided import Question
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import cut, printable
+from atoll.interchange.vela_ini import VelaChoice
 from atoll.records import dataclass
 
 _LONGEST = 200
@@ -104,6 +105,9 @@ def import_files(
     format: str = "",
     device: str = "",
     zephyr: str = "",
+    onto: Path | str = "",
+    system_config: str = "",
+    memory_mode: str = "",
     force: bool = False,
 ) -> Import:
     """Begin a description with what files of a chip's vendor say; they are read as one chip.
@@ -112,17 +116,26 @@ def import_files(
         files: of any formats that Atoll imports.
         output: a YAML file to write, with a schema for editors beside it; None for none.
         format: that all files have; "" if each tells its own.
-        device: the device, of files that describe several.
+        device: the device, of files that describe several; of a configuration of Vela the NPU.
         zephyr: a board of the tree that ZEPHYR_BASE names; its devicetree is read before `files`.
+        onto: a chip that the description extends with what a configuration of Vela says of it; ""
+            begins a chip.
+        system_config: name of what counts of a configuration of Vela; "" if it has one alone.
+        memory_mode: likewise.
         force: replace a file that is there.
 
     Raises:
-        UsageError: E090, no file and no board; E091, `output` is there; E092, it cannot be
-            written; E094, there is no such format; E120, files describe several devices; E138,
-            E139, a file cannot be read, or there is no such board.
+        DescriptionError: the chip of `onto` has faults.
+        PlacementError: E144, Vela cannot be told of it.
+        UsageError: E090, no file and no board, or `onto` does not fit them; E091, `output` is
+            there; E092, it cannot be written; E094, there is no such format; E120, files describe
+            several devices; E138, E139, a file cannot be read, or there is no such board.
     """
     begin = function_of("atoll_import.api:begin", "import_files")
     target = None if output is None else Path(output)
     paths = tuple(map(Path, files))
-    found: Import = begin(paths, target, format, device, zephyr, force=force)
+    choice = VelaChoice(system_config, memory_mode)
+    found: Import = begin(
+        paths, target, format, device, zephyr, force=force, onto=str(onto), choice=choice
+    )
     return found

@@ -30,6 +30,7 @@ from atoll.description.fields import (
     Preference,
     SectionName,
     Size,
+    SourceText,
     Version,
     Views,
     Width,
@@ -197,6 +198,23 @@ class MemoryPools(Described):
     )
 
 
+class VelaFile(Described):
+    """The configuration file of Vela that goes with the chip, for `atoll bsp`."""
+
+    file: FilePath = Field(
+        description="The file, relative to this one: what a description has no place for is "
+        "written as it is there.",
+        examples=["./vela.ini"],
+    )
+    system_config: SourceText = Field(
+        description="Name of its system configuration that counts.",
+        examples=["Ethos_U55_High_End_Embedded"],
+    )
+    memory_mode: SourceText = Field(
+        description="Name of its memory mode that counts.", examples=["Shared_Sram"]
+    )
+
+
 class Soc(Described):
     """A whole chip."""
 
@@ -220,6 +238,10 @@ class Soc(Described):
     qemu: Qemu | None = Field(default=None, examples=["{machine: mps2-an385}"])
     mpool: MemoryPools | None = Field(
         default=None, examples=["{device: npu, file: ./stm32n6.mpool}"]
+    )
+    vela: VelaFile | None = Field(
+        default=None,
+        examples=["{file: ./vela.ini, system_config: My_Chip, memory_mode: Shared_Sram}"],
     )
 
     @model_validator(mode="before")

@@ -33,6 +33,8 @@ _OF_COMMENTS = {
     **dict.fromkeys(("origin",), re.compile(r"0x[0-9a-f_]+")),
     **dict.fromkeys(("offset", "size"), re.compile(r"[0-9]+(?: [KMG]?i?B)?")),
     "clock": re.compile(r"[0-9]+ [kM]?Hz"),
+    "accelerator": re.compile(r"[a-z][a-z0-9_]*"),
+    "macs": re.compile(r"[0-9]+"),
     "alias_of": re.compile(r"[a-z][a-z0-9_]*"),
 }
 """What is an answer, by the keys whose answers `atoll import` writes behind them."""

@@ -73,6 +73,21 @@ class MemoryPools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VelaFile:
+    """The configuration file of Vela that goes with a chip.
+
+    Attributes:
+        path: of the file.
+        system_config, memory_mode: those of the file's that count.
+    """
+
+    path: Path
+    system_config: str
+    memory_mode: str
+    at: SourceLoc | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
     """What keeps masters off parts of a memory.
 

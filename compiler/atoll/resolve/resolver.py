@@ -9,6 +9,7 @@ from atoll.description.aliases import INHERITED
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
 from atoll.description.tree import Key
+from atoll.diagnostics.errors import SourceLoc
 from atoll.resolve.accelerators import check_accelerators
 from atoll.resolve.address_map import (
     REGISTER_PAGE,
@@ -41,6 +42,7 @@ from atoll.resolve.soc import (
     Region,
     Registers,
     ResolvedSoc,
+    VelaFile,
 )
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.targets import check_devices, default_device
@@ -125,6 +127,7 @@ def resolve(description: Description) -> ResolvedSoc:
         ),
         qemu_machine=draft.soc.qemu.machine if draft.soc.qemu else "",
         mpool=_memory_pools(draft),
+        vela=_vela_file(draft),
         told=description,
     )
     soc = replace(soc, aliases=_aliases(draft, soc))
@@ -139,8 +142,25 @@ def _memory_pools(draft: Draft) -> MemoryPools | None:
     said, at = draft.soc.mpool, draft.where.at("mpool", "file")
     if said is None:
         return None
-    folder = at.path.parent if at else draft.description.folder
-    return MemoryPools(device=said.device, path=folder / said.file, at=at)
+    return MemoryPools(device=said.device, path=_folder(draft, at) / said.file, at=at)
+
+
+def _vela_file(draft: Draft) -> VelaFile | None:
+    """Return Vela's configuration of the chip, whose path counts from where it is named."""
+    said, at = draft.soc.vela, draft.where.at("vela", "file")
+    if said is None:
+        return None
+    return VelaFile(
+        path=_folder(draft, at) / said.file,
+        system_config=said.system_config,
+        memory_mode=said.memory_mode,
+        at=at,
+    )
+
+
+def _folder(draft: Draft, at: SourceLoc | None) -> Path:
+    """Return the folder of the file in which a key is."""
+    return at.path.parent if at else draft.description.folder
 
 
 def _aliases(draft: Draft, soc: ResolvedSoc) -> tuple[Alias, ...]:

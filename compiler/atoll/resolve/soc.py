@@ -38,6 +38,7 @@ from atoll.resolve.places import (
     Pool,
     Region,
     RegionKind,
+    VelaFile,
 )
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
@@ -70,6 +71,7 @@ __all__ = [
     "ResolvedSoc",
     "StackLimit",
     "ThreadLimits",
+    "VelaFile",
     "once_per_chip",
     "once_per_device",
     "once_per_engine",
@@ -104,6 +106,7 @@ class ResolvedSoc:
         interface: of every model that is compiled for the chip.
         qemu_machine: the machine of QEMU that it is; "" if it is none.
         mpool: the memory-pool file of ST Edge AI that goes with it.
+        vela: the configuration file of Vela that goes with it.
         aliases: other addresses of bytes of the memories, by origin.
         told: what the chip was resolved from; None if that is not at hand.
     """
@@ -119,6 +122,7 @@ class ResolvedSoc:
     interface: CInterface = CInterface()
     qemu_machine: str = ""
     mpool: MemoryPools | None = field(default=None, metadata=TOLD)
+    vela: VelaFile | None = field(default=None, metadata=TOLD)
     aliases: tuple[Alias, ...] = ()
     told: Description | OtherSpeeds | None = field(
         default=None, compare=False, repr=False, metadata=TOLD

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Vela is told of a chip: the NPU, and the memories behind its two ports."""
 
-from fractions import Fraction
-
 from atoll.diagnostics.errors import PlacementError
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
 from atoll.records import dataclass
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
+from atoll.vela.speeds import PORT_BYTES, Port, area_speed, speed_of_pool
 
 NAME = "Atoll"
 KIND = "ethos_u"
 """The kind of operators that such an NPU runs."""
-
-PORT_BYTES = {"ethos_u55": 8, "ethos_u65": 16, "ethos_u85": 16}
-"""Width of a data port, by the accelerator's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +21,33 @@ class VelaTarget:
         accelerator: Vela's name, such as ``ethos-u55-128``.
         config: text of a vela.ini with a system and a memory mode called `NAME`.
         arena: the pool with most room that the NPU writes.
+        constants: the preferred pool for constants that it reads.
+        workspaces: the pools that it writes.
     """
 
     npu: Npu
     accelerator: str
     config: str
     arena: Pool
+    constants: Pool
+    workspaces: tuple[Pool, ...]
+
+    @property
+    def cache(self) -> Pool | None:
+        """Return the pool that the NPU writes in another memory; None if not just one is."""
+        arena = self.arena.region.memory
+        others = [each for each in self.workspaces if each.region.memory != arena]
+        return others[0] if len(others) == 1 else None
+
+    @property
+    def is_together(self) -> bool:
+        """Return whether constants are in the memory of the arena."""
+        return self.arena.region.memory == self.constants.region.memory
+
+
+def port_of(npu: Npu) -> Port:
+    """Return the data port of an Ethos-U."""
+    return Port(PORT_BYTES.get(npu.spec.name, 8), npu.clock)
 
 
 def npu_of(soc: ResolvedSoc) -> Npu | None:
@@ -48,7 +65,8 @@ def target_of(soc: ResolvedSoc, npu: Npu) -> VelaTarget:
         PlacementError: E144; the host does not read such a pool for constants, or sees one
             elsewhere than the NPU.
     """
-    arena = max(_pools(soc, npu, Access.WRITE), key=lambda pool: pool.room)
+    workspaces = _pools(soc, npu, Access.WRITE)
+    arena = max(workspaces, key=lambda pool: pool.room)
     constants = _pools(soc, npu, Access.READ)
     if hidden := [pool for pool in constants if pool.reach[soc.host] is Access.NONE]:
         raise PlacementError(
@@ -64,6 +82,8 @@ def target_of(soc: ResolvedSoc, npu: Npu) -> VelaTarget:
         accelerator=f"{product}-{npu.params['macs']}",
         config=_config(soc, npu, arena, constants[0]),
         arena=arena,
+        constants=constants[0],
+        workspaces=workspaces,
     )
 
 
@@ -107,15 +127,11 @@ def _config(soc: ResolvedSoc, npu: Npu, arena: Pool, constants: Pool) -> str:
 
 def _speed(name: str, soc: ResolvedSoc, npu: Npu, pool: Pool) -> list[str]:
     """Say how fast the NPU's port reaches a pool, in cycles of the NPU and bytes of its port."""
-    memory, speed = soc.memory(pool.region.memory), pool.speed
-    clock = speed.clock if speed else soc.host_cpu.clock
-    width = speed.read_bandwidth if speed else memory.width
-    latency = speed.latency if speed else memory.read_latency
-    most = Fraction(width * clock, PORT_BYTES.get(npu.spec.name, 8) * npu.clock)
-    cycles = -(-latency * npu.clock // clock)
+    speed = area_speed(speed_of_pool(soc, pool), port_of(npu))
+    assert speed.clock_scale is not None
     return [
-        f"{name}_clock_scale={float(min(most, Fraction(1))):g}",
-        f"{name}_burst_length={(speed.burst if speed else 0) or 32}",
-        f"{name}_read_latency={cycles}",
-        f"{name}_write_latency={cycles}",
+        f"{name}_clock_scale={float(speed.clock_scale):g}",
+        f"{name}_burst_length={speed.burst}",
+        f"{name}_read_latency={speed.read_latency}",
+        f"{name}_write_latency={speed.write_latency}",
     ]

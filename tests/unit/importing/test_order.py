@@ -59,6 +59,13 @@ def shuffled_pools(dice: random.Random, text: str) -> str:
     return shuffled_json(dice, json.dumps(document))
 
 
+def shuffled_ini(dice: random.Random, text: str) -> str:
+    """Exchange the sections of a configuration, and the keys of each."""
+    blocks = [block.splitlines() for block in re.split(r"\n(?=\[)", text.strip())]
+    dice.shuffle(blocks)
+    return "\n".join("\n".join((first, *dice.sample(keys, len(keys)))) for first, *keys in blocks)
+
+
 def shuffled_repl(dice: random.Random, text: str) -> str:
     """Exchange entries; one that adds to another stays behind all."""
     blocks = re.split(r"\n(?=\w)", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL))
@@ -93,6 +100,7 @@ SHUFFLES: Mapping[str, Shuffle] = {
     **dict.fromkeys((".svd", ".pdsc", ".xml"), shuffled_xml),
     **{".json": shuffled_json, ".repl": shuffled_repl, ".dts": shuffled_tree},
     ".mpool": shuffled_pools,
+    ".ini": shuffled_ini,
 }
 ALL = {**CASES, **FILES}
 

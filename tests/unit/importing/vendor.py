@@ -199,6 +199,79 @@ MPOOL = """{
 }
 """  # noqa: E501
 
+VELA_INI = """; Two NPUs and their memories.
+[System_Config.Tern]
+core_clock=400e6
+axi0_port=Sram
+axi1_port=OffChipFlash
+Sram_clock_scale=1.0
+Sram_burst_length=32
+Sram_read_latency=32
+Sram_write_latency=32
+Sram_max_reads=8
+OffChipFlash_clock_scale=0.125
+OffChipFlash_burst_length=128
+OffChipFlash_read_latency=64
+OffChipFlash_write_latency=0
+
+[System_Config.Skua]
+core_clock: 1e9
+axi0_port=Sram
+axi1_port=Dram
+Sram_clock_scale=0.762
+Sram_ports_used=2
+Sram_burst_length=64
+Sram_read_latency=29
+Sram_write_latency=29
+Dram_clock_scale=0.234375
+Dram_burst_length=128
+Dram_read_latency=501
+Dram_write_latency=250
+
+# Modes
+[Memory_Mode.Only]
+const_mem_area=Axi0
+arena_mem_area=Axi0
+cache_mem_area=Axi0
+
+[Memory_Mode.Parent]
+const_mem_area=Axi1
+arena_mem_area=Axi0
+cache_mem_area=Axi0
+
+[Memory_Mode.Shared]
+inherit=Memory_Mode.Parent
+arena_cache_size=1048576
+
+[Memory_Mode.Large]
+inherit=Memory_Mode.Shared
+arena_cache_size=8388608
+
+[Memory_Mode.Apart]
+const_mem_area=Axi1
+arena_mem_area=Axi1
+cache_mem_area=Axi0
+arena_cache_size=393216
+"""
+
+ONE_VELA_INI = """[System_Config.Tern]
+core_clock=400e6
+axi0_port=Sram
+axi1_port=OffChipFlash
+Sram_clock_scale=1.0
+Sram_read_latency=32
+Sram_max_reads=8
+OffChipFlash_clock_scale=0.125
+OffChipFlash_burst_length=128
+OffChipFlash_read_latency=64
+
+[Memory_Mode.Shared]
+const_mem_area=Axi1
+arena_mem_area=Axi0
+cache_mem_area=Axi0
+arena_cache_size=1048576
+"""
+
 FILES = {
     "gull.svd": SVD,
     "gull.pdsc": PDSC,
@@ -206,5 +279,6 @@ FILES = {
     "csr.json": CSR_JSON,
     "tern.repl": REPL,
     "tern.mpool": MPOOL,
+    "tern.ini": ONE_VELA_INI,
 }
 """By a name that such a file has."""
