@@ -128,6 +128,10 @@ class _Onto:
             why += f" there a 'reach' of '{npu}: ro', and a 'preference' before others"
             self._leave_out(f"memory {area}", why, key)
             return
+        if arena.provided == "application":
+            why = f"the application provides pool '{arena.name}', where the image has no constants"
+            self._leave_out(f"{key} {self._config.constants}", why, key)
+            return
         if arena.role != "both":
             yield ("pools", arena.name, "role"), ("both", self._source(key))
         for pool in self._soc.pools:

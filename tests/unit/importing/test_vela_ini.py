@@ -238,6 +238,24 @@ def test_constants_that_no_pool_has(file: Path) -> None:
     assert "const_mem_area=Axi0" in written(target)
 
 
+def test_an_application_has_no_constants(file: Path) -> None:
+    """Its pool cannot be the constants' too; the file then does not count."""
+    soc = file.with_name("soc.yaml")
+    pools = "{shared: {provided: application}}"
+    soc.write_text(f"{{soc: soc, version: 1, extends: {CHIP}, pools: {pools}}}\n")
+    target, said = onto(file, soc, "Tern", "Only")
+    assert "const_mem_area Axi0" in {each.what for each in said.left_out}
+    assert "[Memory_Mode.Atoll]" in written(target)
+
+
+def test_a_file_that_is_gone(file: Path) -> None:
+    target, _ = onto(file, CHIP, "Tern", "Shared")
+    file.unlink()
+    with pytest.raises(UsageError, match="cannot read") as caught:
+        written(target)
+    assert [fault.code for fault in caught.value.faults] == ["E138"]
+
+
 def test_the_description_decides(file: Path) -> None:
     """What it says is in the file, in the units of the file; what it does not say stays."""
     target, _ = onto(file, CHIP, "Tern", "Shared")
