@@ -116,6 +116,29 @@ def test_every_word_that_goes_wrong_in_a_mailbox_is_noticed(
     assert found == {name for name, kind in KINDS.items() if kind.area == "mailbox"}
 
 
+ON_CORES = {
+    "mcxn947_rtl": "{add_3: cpu1, softmax_9: cpu1}",
+    "esp32p4_rtl": "{add_3: hp_1, softmax_9: hp_1, average_pool_2d_6: lp}",
+}
+"""Operators on other cores than the host, on chips like sold ones around cores with RTL."""
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+@pytest.mark.parametrize("chip", ON_CORES)
+def test_no_fault_stays_unnoticed_on_chips_like_sold_ones(
+    chip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = tmp_path / "options.yaml"
+    options.write_text(f"place: {ON_CORES[chip]}\n")
+    asked = ["validate", str(DATA / f"{chip}.yaml"), str(DIGITS), "--build", str(options)]
+    assert main([*asked, "--mutants", "220", "--json"]) == 0
+    (campaign,) = json.loads(capsys.readouterr().out)["networks"]
+    assert len(campaign["mutants"]) == 220
+    words = [each for each in campaign["mutants"] if each["area"] == "mailbox"]
+    assert len(words) >= 40
+
+
 @pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
