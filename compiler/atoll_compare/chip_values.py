@@ -172,6 +172,7 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
         if steps := core.cache.maintenance:
             yield "cache.maintenance.clean", _steps(steps.clean)
             yield "cache.maintenance.invalidate", _steps(steps.invalidate)
+    yield "hart", Value(str(core.hart), core.hart)
     if core.release:
         yield "release", _steps(core.release)
 

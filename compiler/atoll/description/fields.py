@@ -44,6 +44,9 @@ _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
 _WORD_BITS = 32
+_MOST_LINE = 1023
+SOFTWARE = "software"
+"""The software interrupt of a RISC-V core in place of a line."""
 
 _KEYWORD = re.compile(
     "auto|bool|break|case|char|const|continue|default|do|double|else|enum|extern|false|float|for"
@@ -117,6 +120,14 @@ def _step_value(value: object) -> object:
         return value
     what = "a word such as 0x8000_0001, or a name of what is written"
     return _quantity(_parse_address, 0, 2**_WORD_BITS - 1, what)(value)
+
+
+def _signal_line(value: object) -> object:
+    if value == SOFTWARE:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_LINE:
+        raise must_be(f"a line from 0 to {_MOST_LINE}, or '{SOFTWARE}'")
+    return value
 
 
 def _pair(value: object) -> object:
@@ -339,7 +350,20 @@ Frequency = Annotated[
     _schema(_CLOCK_PATTERN, 1, 10**11),
 ]
 
-IrqLine = Annotated[int, *number(0, 1023)]
+IrqLine = Annotated[int, *number(0, _MOST_LINE)]
+SignalLine = Annotated[
+    int | str,
+    BeforeValidator(_signal_line),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": _MOST_LINE},
+                {"const": SOFTWARE},
+            ]
+        }
+    ),
+]
+Hart = Annotated[int, *number(0, 4094)]
 Preference = Annotated[int, *number(-1000, 1000)]
 Latency = Annotated[int, *number(1, 64)]
 Integer = Annotated[int, *number(-(2**31), 2**32)]

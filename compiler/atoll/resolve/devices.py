@@ -10,9 +10,9 @@ from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Dma as DmaModel
 from atoll.description.devices import Engine as EngineModel
-from atoll.description.devices import HostSignal
 from atoll.description.devices import Master as MasterModel
 from atoll.description.devices import Npu as NpuModel
+from atoll.description.devices import Signal as SignalModel
 from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
@@ -22,7 +22,13 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.energies import area_of, energy_of
 from atoll.resolve.function_units import unit_of
 from atoll.resolve.loaders import loader_of
-from atoll.resolve.register_steps import CacheSteps, Interrupt, Signals, steps_of
+from atoll.resolve.register_steps import (
+    SOFTWARE_LINE,
+    CacheSteps,
+    Interrupt,
+    Signals,
+    steps_of,
+)
 from atoll.resolve.soc import (
     Cache,
     Commands,
@@ -124,6 +130,7 @@ def _cpu(
         shared_mailbox=regions.get(f"{name}.{RegionKind.MAILBOX}"),
         signals=_signals(draft, name, model),
         irq=model.irq,
+        hart=model.hart,
         protected=model.protection,
         release=steps_of(model.release),
         cache=_cache(model.cache) if model.cache else None,
@@ -136,16 +143,18 @@ def _signals(draft: Draft, name: str, model: CpuModel) -> Signals | None:
     found = model.signals
     if found is None:
         return None
-    core = _interrupt(name, found.core.line, found.core) if found.core else None
-    host = None
-    if found.host and draft.host and model.irq is not None:
-        host = _interrupt(draft.host, model.irq, found.host)
-    return Signals(event=found.event, core=core, host=host)
+    core, host = found.core, found.host
+    return Signals(
+        event=found.event,
+        core=_interrupt(name, core.line, core) if core else None,
+        host=_interrupt(draft.host or "", host.line or model.irq, host) if host else None,
+    )
 
 
-def _interrupt(core: str, line: int, model: HostSignal) -> Interrupt:
+def _interrupt(core: str, line: int | str | None, model: SignalModel) -> Interrupt:
+    number = line if isinstance(line, int) else SOFTWARE_LINE
     send, clear = steps_of(model.send), steps_of(model.clear)
-    return Interrupt(core=core, line=line, send=send, clear=clear)
+    return Interrupt(core=core, line=number, send=send, clear=clear)
 
 
 def _cache(model: CacheModel) -> Cache:

@@ -121,6 +121,7 @@ class Cpu(Device):
         release: what the host does so that it begins, by the host's addresses; empty if nothing.
         signals: what tells both sides of such a memory to look; None if nothing does.
         irq: interrupt line of the mailbox at the host; None without one.
+        hart: which comparator of the core-local interruptor is its own.
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
         unit: what executes instructions of its own; None without one.
@@ -147,6 +148,7 @@ class Cpu(Device):
     signals: Signals | None = None
     release: Steps = ()
     irq: int | None = None
+    hart: int = 0
     protected: bool = False
     cache: Cache | None = None
     unit: FunctionUnit | None = None

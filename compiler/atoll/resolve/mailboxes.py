@@ -3,7 +3,9 @@
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
+from atoll.description.fields import SOFTWARE
 from atoll.description.remedies import add, put, remove
+from atoll.description.tree import Key
 from atoll.resolve.core_instances import lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import SIDE
@@ -114,14 +116,26 @@ def _check_signals(draft: Draft, name: str, cpu: Cpu) -> None:
                     other=note(draft.where.key_at("devices", each), "the core is here"),
                     remedy=remove(*key) + ", or say how they interrupt each other",
                 )
-    elif signals.host and cpu.irq is None:
+    elif signals.host and signals.host.line is None and cpu.irq is None:
         draft.faults.add(
             "E039",
             f"core '{name}' interrupts its host, and no 'irq' says at which line",
             at=draft.where.at(*key, "host"),
             remedy=add(("devices", name, "irq"), free_line(draft)) + ", or correct the line",
         )
-    if signals.core and (described := draft.description.cores.get(name)):
+    elif signals.host and signals.host.line and cpu.irq is not None:
+        draft.faults.add(
+            "E039",
+            f"core '{name}' interrupts its host at a line and by the software interrupt",
+            at=draft.where.at("devices", name, "irq"),
+            other=note(draft.where.at(*key, "host", "line"), "the latter is here"),
+            remedy=remove("devices", name, "irq") + ", or that",
+        )
+    if signals.host and signals.host.line:
+        _check_software(draft, draft.host or "", (*key, "host", "line"))
+    if signals.core and signals.core.line == SOFTWARE:
+        _check_software(draft, name, (*key, "core", "line"))
+    elif signals.core and (described := draft.description.cores.get(name)):
         lines = lines_of(described.model.interrupts)
         if signals.core.line not in lines:
             draft.faults.add(
@@ -130,3 +144,15 @@ def _check_signals(draft: Draft, name: str, cpu: Cpu) -> None:
                 at=draft.where.at(*key, "core", "line"),
                 remedy=put((*key, "core", "line"), lines[0]) + f", or another one to {lines[-1]}",
             )
+
+
+def _check_software(draft: Draft, name: str, key: Key) -> None:
+    """Note a software interrupt of a core that has none, or none that start-up code knows."""
+    described = draft.description.cores.get(name)
+    if described and described.model.interrupts.controller != "fast":
+        draft.faults.add(
+            "E039",
+            f"core '{name}' has no software interrupt: a standard RISC-V core has one",
+            at=draft.where.at(*key),
+            remedy=remove(*key[:-1]) + ", or name a line",
+        )

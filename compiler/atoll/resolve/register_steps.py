@@ -60,13 +60,17 @@ class CacheSteps:
     invalidate: Steps
 
 
+SOFTWARE_LINE = 3 - 14
+"""Stands for the software interrupt, bit 3 of `mip`, where line n is bit n + 14."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
     """How one core interrupts another through registers.
 
     Attributes:
         core: the other one.
-        line: of it; it stays high until that clears it.
+        line: of it, or `SOFTWARE_LINE`; it stays high until that clears it.
         send: what the one does so that it rises, by its addresses.
         clear: what the other one does so that it falls, by its own.
     """

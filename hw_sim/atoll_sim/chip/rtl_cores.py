@@ -101,6 +101,7 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
         "release": cpu.release,
         "cache.maintenance": cpu.cache and cpu.cache.maintenance,
         "signals": cpu.signals,
+        "hart": cpu.hart,
     }
     for key in (key for key, given in told.items() if given and cpu.spec.rtl_module):
         yield Fault(

@@ -76,7 +76,7 @@ class IssCore:
         self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
         self.asleep = self.halted = self._illegal = self._misaligned = False
         self._master, self._model, self._chip = master, model, chip
-        self._local = CoreLocal(self._stand_still)
+        self._local = CoreLocal(self._stand_still, cpu.hart)
         self._emulator = Emulator(machine_of(cpu))
         kept = self._emulator.kept
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu, kept)

@@ -196,8 +196,10 @@ class CoreLocal:
 
     COMPARE, TIME, HALT = 0x4000, 0xBFF8, 0xC000
 
-    def __init__(self, halted: Callable[[], None]) -> None:
+    def __init__(self, halted: Callable[[], None], hart: int) -> None:
+        """Connect it: `hart` says which comparator is the core's."""
         self._halted = halted
+        self._at = self.COMPARE + 8 * hart
         self._compare = 2**64 - 1
         self._ahead = 0
 
@@ -209,15 +211,15 @@ class CoreLocal:
     def read(self, offset: int, core: str, now: int) -> int:
         """See `atoll_sim.engines.interface.Device`."""
         time = now + self._ahead
-        words = _words(self.COMPARE, self._compare) | _words(self.TIME, time)
+        words = _words(self._at, self._compare) | _words(self.TIME, time)
         return words.get(offset, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
         """See `atoll_sim.engines.interface.Device`."""
         if offset == self.HALT:
             self._halted()
-        elif offset - self.COMPARE in (0, 4):
-            self._compare = _with_word(self._compare, offset - self.COMPARE, value)
+        elif offset - self._at in (0, 4):
+            self._compare = _with_word(self._compare, offset - self._at, value)
         elif offset - self.TIME in (0, 4):
             self._ahead = _with_word(now + self._ahead, offset - self.TIME, value) - now
 

@@ -46,7 +46,7 @@ static int32_t await(const struct atoll_shared_mailbox *mailbox,
     }
     uint32_t turn = atoll_shared_mailbox_turn(mailbox->line, timeout);
     const int woken = atoll_wait_interrupt(mailbox->line, turn);
-    silent = !woken && mailbox->line != ATOLL_NO_LINE && mailbox->line != ATOLL_EVENT;
+    silent = !woken && mailbox->line < ATOLL_NO_LINE;
     if (woken && turn > ATOLL_SHARED_MAILBOX_PERIOD) turn = ATOLL_SHARED_MAILBOX_PERIOD;
     timeout -= turn;
   }

@@ -84,11 +84,12 @@ static inline void atoll_shared_mailbox_hear(volatile const void *mailbox) {
 }
 #endif
 
-/* Cycles to the next look of a side that waits at most so many: events may be lost, interrupts not. */
+/* Cycles to the next look of a side that waits at most so many. Where a line at the interrupt controller
+ * wakes it, it need not look before; events and software interrupts may be lost, or not be waited for. */
 static inline uint32_t atoll_shared_mailbox_turn(uint32_t line, uint32_t most) {
-  uint32_t turn = most;
+  uint32_t turn = 64u * ATOLL_SHARED_MAILBOX_PERIOD;
+  if (line < ATOLL_NO_LINE) turn = most;
   if (line == ATOLL_NO_LINE) turn = ATOLL_SHARED_MAILBOX_PERIOD;
-  if (line == ATOLL_EVENT) turn = 64u * ATOLL_SHARED_MAILBOX_PERIOD;
   return turn < most ? turn : most;
 }
 
@@ -121,7 +122,7 @@ enum atoll_shared_mailbox_state {
 struct atoll_shared_mailbox {
   const char *name;
   uintptr_t address;
-  uint32_t line; /* at the host; ATOLL_NO_LINE or ATOLL_EVENT if it is none */
+  uint32_t line; /* at the host, or what else atoll_wait_interrupt takes */
   enum atoll_shared_mailbox_state state;
 };
 

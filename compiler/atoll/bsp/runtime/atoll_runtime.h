@@ -65,6 +65,8 @@ void atoll_exit(int32_t status) __attribute__((noreturn));
 #define ATOLL_NO_LINE 256u
 /* On a Cortex-M, sleep until an event comes instead, such as that which another core sends. */
 #define ATOLL_EVENT 257u
+/* The software interrupt of a RISC-V core: bit 3 of mip, where line n is bit n + 14. */
+#define ATOLL_SOFTWARE_INTERRUPT 0xFFFFFFF5u
 int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles);
 
 #ifdef __cplusplus

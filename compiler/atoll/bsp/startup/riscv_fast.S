@@ -4,10 +4,10 @@
 #
 # Interrupts stay disabled: the core sleeps in `wfi`, which returns as soon as an interrupt of `mie` is
 # pending. A trap is an exception, after which the core stands still. Needs the timer of a core-local
-# interruptor at atoll_core_local, and reset at the end of the vector table.
+# interruptor at atoll_core_local, its comparator at atoll_core_compare, and reset at the end of the
+# vector table.
 
     .equ    LINES, 14
-    .equ    COMPARE, 0x4000
     .equ    TIME, 0xBFF8
     .equ    HALT, 0xC000
     .equ    TIMER, 0x80
@@ -76,7 +76,7 @@ atoll_wait_interrupt:
     sltu    a5, a3, a1
     add     a4, a4, a5
 #endif
-    la      a2, atoll_core_local + COMPARE
+    la      a2, atoll_core_compare
     li      a5, -1
     sw      a5, 4(a2)
     sw      a3, 0(a2)

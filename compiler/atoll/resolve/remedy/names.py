@@ -177,11 +177,13 @@ def mailbox(case: Case) -> Iterator[Candidate]:
         both = [key for key in ("mailbox", "irq") if key in case.table(*parent)]
         yield tuple(Edit((*parent, key)) for key in both)
         return
-    if parent[-1:] == ["signals"] and given == "host":
+    if given == "line":
+        yield (Edit(tuple(parent)),)
+    elif given == "host":
         yield from ((set_key((*parent[:-1], "irq"), line),) for line in case.free_lines())
     elif given == "mailbox":
         yield from ((set_key((*parent, "irq"), line),) for line in case.free_lines())
-    elif "mailbox" not in case.table(*parent):
+    elif given == "irq" and "mailbox" not in case.table(*parent):
         yield from ((Edit((*parent, "mailbox"), hexadecimal(p)),) for p in case.free_pages()[:3])
     yield (Edit(case.key),)
 

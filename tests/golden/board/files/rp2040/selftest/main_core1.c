@@ -28,7 +28,8 @@ static int32_t run(uint32_t command) {
 
 void atoll_shared_mailbox_signal(volatile const void *mailbox) {
   (void)mailbox;
-  __asm volatile("dsb\n\tsev" ::: "memory");
+  __asm volatile("dsb sy" ::: "memory");
+  __asm volatile("sev" ::: "memory");
 }
 
 void atoll_shared_mailbox_hear(volatile const void *mailbox) {
