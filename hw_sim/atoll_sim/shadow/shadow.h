@@ -68,15 +68,23 @@ class Shadow {
     Mode write;
   };
 
-  // A memory of which most may never be touched: a segment's number is kept as how it differs from
-  // that of the largest one, so that bytes of that one need no writing.
+  // A memory of which most may never be touched: only pages with several segments have numbers of
+  // their own for each byte.
   struct Bytes {
-    Bytes(uint32_t first, uint32_t count) : origin(first), size(count), apart(count), tag(count) {}
-    uint16_t segment(uint32_t offset) const { return apart[offset] ^ largest; }
+    static constexpr uint32_t kPage = 4096;
+
+    Bytes(uint32_t first, uint32_t count)
+        : origin(first), size(count), page((count - 1) / kPage + 1), apart(count), tag(count) {}
+    uint16_t segment(uint32_t offset) const {
+      const uint16_t whole = page[offset / kPage];
+      return whole == kNone ? apart[offset] : whole;
+    }
+    // Let bytes, counted from the origin, be of a segment.
+    void cover(uint32_t first, uint32_t end, uint16_t segment);
 
     uint32_t origin;
     uint32_t size;
-    uint16_t largest = 0;
+    std::vector<uint16_t> page;  // its segment, or kNone
     Zeros<uint16_t> apart;
     Zeros<uint32_t> tag;  // lifetime << 8 | master + 1, or 0
   };

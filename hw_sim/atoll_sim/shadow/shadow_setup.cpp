@@ -55,6 +55,16 @@ void Shadow::let_fetch(uint32_t code, uint8_t free) {
   }
 }
 
+void Shadow::Bytes::cover(uint32_t first, uint32_t end, uint16_t segment) {
+  for (uint32_t at = first; at < end;) {
+    const uint32_t of_page = std::min(kPage, size - at / kPage * kPage);
+    const uint32_t count = std::min(end - at, of_page - at % kPage);
+    page[at / kPage] = count == of_page ? segment : kNone;
+    if (count < of_page) std::fill(&apart[at], &apart[at] + count, segment);
+    at += count;
+  }
+}
+
 void Shadow::cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const {
   cuts.push_back(0);
   const auto mark = [&](const Span& span) {
@@ -76,17 +86,9 @@ bool Shadow::make_segments() {
     std::vector<uint32_t> cuts;
     cut(bytes, cuts);
     const auto end_of = [&](size_t i) { return i + 1 < cuts.size() ? cuts[i + 1] : memory.size; };
-    const size_t before = segments_.size();
-    size_t largest = 0;
     for (size_t i = 0; i < cuts.size(); ++i) {
-      if (end_of(i) - cuts[i] > end_of(largest) - cuts[largest]) largest = i;
+      bytes.cover(cuts[i], end_of(i), static_cast<uint16_t>(segments_.size()));
       segments_.push_back({memory.origin + cuts[i], memory.origin + (end_of(i) - 1), kNone, {}});
-    }
-    bytes.largest = static_cast<uint16_t>(before + largest);
-    for (size_t i = 0; i < cuts.size(); ++i) {
-      if (i == largest) continue;
-      const uint16_t apart = static_cast<uint16_t>(before + i) ^ bytes.largest;
-      std::fill(&bytes.apart[cuts[i]], &bytes.apart[0] + end_of(i), apart);
     }
     memories_.push_back(std::move(bytes));
   }

@@ -20,9 +20,10 @@ class Zeros {
 
   // Make all of it zero again.
   void clear() {
+    constexpr int kLazily = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
     const size_t bytes = items_.get_deleter().bytes;
     items_.reset();
-    void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kLazily, -1, 0);
     if (made == MAP_FAILED) throw std::bad_alloc();
     items_.reset(static_cast<T*>(made));
   }
