@@ -63,15 +63,17 @@ class _Cache:
         self._line = cpu.cache.line
         self._holds_stores = cpu.cache.write_back
         shared = {
-            pool.name: pool.region
+            pool.name: pool.region.origin
             for pool in soc.pools
             if soc.is_cached(pool) and _is_shared(pool.reach, cpu.name)
         }
         starts, lines = {}, 0
-        for name, region in shared.items():
-            inside = region.origin % self._line
-            starts[name] = lines * self._line + inside - region.origin
-            lines += -(-(inside + region.size) // self._line)
+        for name, origin in shared.items():
+            inside = origin % self._line
+            starts[name] = lines * self._line + inside - origin
+            held = (each for each, place in plan.placements.items() if place.pool == name)
+            ends = (plan.address(each) + entry.sizes[each] for each in held)
+            lines += -(-(inside + max(ends, default=origin) - origin) // self._line)
         self._begins = {
             name: plan.address(name) + starts[placement.pool]
             for name, placement in plan.placements.items()

@@ -86,9 +86,9 @@ class _Run:
         most = max(cpu.cache.line for cpu in soc.cached_cpus if cpu.cache)
         size, spans = 0, {}
         for pool in pools:
-            inside = pool.region.origin % most
-            spans[pool.name] = slice(size + inside, size + inside + pool.region.size)
-            size += -(-(inside + pool.region.size) // most) * most
+            inside, used = pool.region.origin % most, _used_bytes(plan, entry, pool)
+            spans[pool.name] = slice(size + inside, size + inside + used)
+            size += -(-(inside + used) // most) * most
         self._spans = {
             name: slice(begin, begin + entry.sizes[name])
             for name, place in plan.placements.items()
@@ -183,6 +183,13 @@ class _Run:
             _lose(self._memory, whole, view.values)
         view.dirty[lines] = False
         view.values[whole] = self._memory[whole]
+
+
+def _used_bytes(plan: MemoryPlan, entry: Entry, pool: Pool) -> int:
+    """Return the bytes of a pool up to the end of its highest buffer."""
+    held = (name for name, place in plan.placements.items() if place.pool == pool.name)
+    ends = (plan.address(name) + entry.sizes[name] for name in held)
+    return max(ends, default=pool.region.origin) - pool.region.origin
 
 
 def _devices_that_reach(pool: Pool) -> set[str]:
