@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.fields import ADDRESS_SPACE, WIDE_SPACE
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
-from atoll.isa.find import NAMES
+from atoll.isa.find import NAMES, instruction_set
 from atoll.records import dataclass
 from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.vela.speeds import PORT_BYTES
@@ -234,10 +234,11 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
     yield "memories:"
     devices = dict(zip((core.name for core in facts.cores), names.cores, strict=True))
     bus = [range(each.origin, each.origin + each.size) for each in facts.memories if not each.space]
+    most = WIDE_SPACE if _sees_far(facts) else LARGEST_MEMORY
     for memory, name in zip(facts.memories, names.memories, strict=True):
         yield from _place(memory.source, "  ")
         real = next((each for each in facts.memories if each.name == memory.alias), None)
-        size, why = _size(memory.size, real)
+        size, why = _size(memory.size, real, most)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
         places = ""
         if memory.space:
@@ -307,6 +308,9 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
         taken.add(pool)
         yield f"  {pool}:"
         yield f"    memory: {name}"
+        if memory.origin + min(memory.size, WIDE_SPACE) > ADDRESS_SPACE and _sees_far(facts):
+            half = format_size((ADDRESS_SPACE - memory.origin) // 2 // _ALIGNMENT * _ALIGNMENT)
+            yield _line("    size", half, "half of what lies below 4 GiB; no pool lies past it")
         yield f"    role: {role}"
         yield f"    reach: {{{', '.join(reach)}}}"
 
@@ -361,23 +365,30 @@ def _access(memory: Memory, core: str) -> str:
     return "rw" if memory.writable else "ro"
 
 
-def _size(size: int, real: Memory | None) -> tuple[str, str]:
+def _sees_far(facts: Facts) -> bool:
+    """Tell whether the files name a core of 64 bits, whatever else they leave open of it."""
+    named = (core.isas for core in facts.cores if core.isas)
+    return any(all(instruction_set(isa).bits == 64 for isa in isas) for isas in named)
+
+
+def _size(size: int, real: Memory | None, most: int) -> tuple[str, str]:
     """Return the size of a memory, or why the file does not decide it.
 
     Args:
         size: in bytes.
         real: the memory whose bytes it shows.
+        most: bytes that a memory of the chip can have.
     """
     if real and real.size < size:
-        said, most = format_size(size), format_size(real.size)
-        return UNDECIDED, f"the file says {said}, more than '{real.name}' has: for example {most}"
+        said, room = format_size(size), format_size(real.size)
+        return UNDECIDED, f"the file says {said}, more than '{real.name}' has: for example {room}"
     if size == 0:
         return UNDECIDED, "the file says 0"
-    if size > LARGEST_MEMORY:
-        most = format_size(LARGEST_MEMORY)
+    if size > most:
         return (
             UNDECIDED,
-            f"the file says {format_size(size)}, for example {most}, which is the most",
+            f"the file says {format_size(size)}, for example {format_size(most)}, which is the"
+            " most",
         )
     if size % _ALIGNMENT:
         whole = max(size // _ALIGNMENT, 1) * _ALIGNMENT

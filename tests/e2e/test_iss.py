@@ -291,6 +291,8 @@ def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(tmp_path: Path) -> None:
     assert {device for _, device, _ in found[0]} == {"cpu", "npu"}
 
 
+ABYSS = ROOT / "tests" / "data" / "abyss.yaml"
+SMALL = ("memories.dram.size=256 MiB", "pools.arena.size=64 MiB")
 SIZES = ("16 MiB", "1 GiB")
 PEAK = """
 import resource, sys
@@ -302,13 +304,23 @@ print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.slow
 def test_memories_take_room_for_what_is_touched() -> None:
-    peaks = []
-    for size in SIZES:
-        command = ["run", "litex", str(DIGITS), "--cpu", "iss", "--brief"]
-        command += ["--set", f"memories.main_ram.size={size}"]
-        made = subprocess.run(
-            [sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True
-        )
-        peaks.append(int(made.stdout.rpartition("peak ")[2]))
-    less, more = peaks
+    less, more = (peak("litex", "iss", f"memories.main_ram.size={size}") for size in SIZES)
     assert more - less < 300_000, "kilobytes"
+
+
+@pytest.mark.parametrize("cpu", ["iss", "native"])
+def test_16_gibibytes_of_dram_take_no_more_room_than_256_mebibytes(cpu: str) -> None:
+    """A core of 64 bits has them from 0x8000_0000 on, with a pool of a gibibyte."""
+    assert load_soc(ABYSS).memory("dram").size == 16 * 2**30
+    assert peak(str(ABYSS), cpu) - peak(str(ABYSS), cpu, *SMALL) < 300_000, "kilobytes"
+
+
+def peak(soc: str, cpu: str, *changes: str) -> int:
+    """Return the most memory that a run of the digits takes, in kilobytes."""
+    command = ["run", soc, str(DIGITS), "--cpu", cpu, "--brief"]
+    command += [word for change in changes for word in ("--set", change)]
+    made = subprocess.run(
+        [sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True
+    )
+    assert "10 of 10 layers bit-exact" in made.stdout
+    return int(made.stdout.rpartition("peak ")[2])

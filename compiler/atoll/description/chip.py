@@ -25,6 +25,7 @@ from atoll.description.fields import (
     Latency,
     MachineName,
     MasterNumber,
+    MemoryAddress,
     MemorySize,
     PositiveSize,
     Preference,
@@ -61,7 +62,9 @@ class Isolation(Described):
 class Memory(Described):
     """One physical memory on the bus, or other addresses of one (`alias_of`)."""
 
-    origin: Address = Field(description="Address of the first byte.", examples=["0x2000_0000"])
+    origin: MemoryAddress = Field(
+        description="Address of the first byte.", examples=["0x2000_0000"]
+    )
     size: MemorySize = Field(description="Bytes it holds.", examples=["256 KiB"])
     kind: Literal["rom", "ram"] = Field(description="rom or ram.", examples=["ram"])
     width: Width = Field(default=4, description="Bytes moved per cycle.")

@@ -48,7 +48,7 @@ def to_yaml_line(value: object) -> str:
 
 def hexadecimal(address: int) -> str:
     """Write an address as people do: ``0x4000_0000``."""
-    return f"0x{address >> 16:04X}_{address & 0xFFFF:04X}"
+    return f"0x{address:09_X}"
 
 
 def apply_edits(root: Node, edits: Sequence[Edit]) -> Node:

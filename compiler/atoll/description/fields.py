@@ -18,6 +18,11 @@ from atoll.diagnostics.units import format_size, parse_frequency, parse_size
 EXPECTED = "expected"
 MAX_ENTRIES = 64
 ADDRESS_SPACE = 2**32
+"""What 32 bits address: registers, and all that a chip touches of its memories."""
+
+WIDE_SPACE = 2**48
+"""Where the memories of a chip end at the latest that has a core of 64 bits."""
+
 MOST_OF_A_GROUP = 16
 _MOST_SAID = 2**64
 
@@ -243,6 +248,13 @@ def _schema(pattern: str, low: int, high: int) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]})
 
 
+def _addresses(space: int) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what annotates an address below `space`."""
+    what = "an address such as 0x4000_0000"
+    read = _quantity(_parse_address, 0, space - 1, what)
+    return BeforeValidator(read), _schema(r"^0x[0-9a-fA-F_]+$", 0, space - 1)
+
+
 _SIZE_PATTERN = r"^([0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB)|0x[0-9a-fA-F_]+|[0-9][0-9_]*)$"
 _CLOCK_PATTERN = r"^([0-9][0-9_]*(\.[0-9]+)?\s*(Hz|kHz|MHz|GHz)|[0-9][0-9_]*)$"
 
@@ -304,17 +316,14 @@ PositiveSize = Annotated[
 MemorySize = Annotated[
     int,
     BeforeValidator(_size(1, _MOST_SAID)),
-    _schema(_SIZE_PATTERN, 1, ADDRESS_SPACE),
+    _schema(_SIZE_PATTERN, 1, WIDE_SPACE),
 ]
 """Of a whole memory: a larger one is understood, and refused with what to do instead."""
 
-Address = Annotated[
-    int,
-    BeforeValidator(
-        _quantity(_parse_address, 0, ADDRESS_SPACE - 1, "an address such as 0x4000_0000")
-    ),
-    _schema(r"^0x[0-9a-fA-F_]+$", 0, ADDRESS_SPACE - 1),
-]
+Address = Annotated[int, *_addresses(ADDRESS_SPACE)]
+MemoryAddress = Annotated[int, *_addresses(WIDE_SPACE)]
+"""Where a memory begins: past 4 GiB only a core of 64 bits sees it."""
+
 Mailbox = Annotated[
     int | str,
     BeforeValidator(_mailbox),

@@ -8,7 +8,7 @@ from atoll.description.chip import Isolation as IsolationModel
 from atoll.description.chip import Memory as MemoryModel
 from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
-from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.fields import ADDRESS_SPACE, WIDE_SPACE
 from atoll.description.remedies import remove, write_pair
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
@@ -19,6 +19,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.energies import of_memory
 from atoll.resolve.places import Isolation
 from atoll.resolve.soc import Alias, Memory, Registers
+from atoll.resolve.wide_addresses import narrow_core
 from atoll.utils.natural import natural
 
 LARGEST_MEMORY = 2**31
@@ -138,7 +139,7 @@ def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) ->
 def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> Iterator[Block]:
     for name, memory in draft.soc.memories.items():
         key = ("memories", name, "origin")
-        if memory.size > LARGEST_MEMORY or not is_placed(draft, name):
+        if (memory.size > LARGEST_MEMORY and narrow_core(draft)) or not is_placed(draft, name):
             continue
         real, first = draft.real(name), memory.offset or 0
         if real != name and memory.origin == draft.soc.memories[real].origin + first:
@@ -250,7 +251,8 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
             remedy="write 'reach: ro'",
         )
     _check_sector(draft, name, memory)
-    if memory.size > LARGEST_MEMORY:
+    narrow = narrow_core(draft)
+    if narrow and memory.size > LARGEST_MEMORY:
         faults.add(
             "E037",
             f"memory '{name}' has {format_size(memory.size)}, and a description at most"
@@ -259,12 +261,20 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
             remedy=f"write 'size: {format_size(LARGEST_MEMORY)}'; 'origin' says which part, and"
             " Atoll touches nothing else",
         )
-    elif memory.origin + memory.size > ADDRESS_SPACE and is_placed(draft, name):
+    elif narrow and memory.origin + memory.size > ADDRESS_SPACE and is_placed(draft, name):
         faults.add(
             "E030",
-            f"memory '{name}' ends past the 32-bit address space",
+            f"memory '{name}' ends past the 32-bit address space, and {narrow}",
             at=where.at("memories", name, "origin"),
             remedy=f"move it to {ADDRESS_SPACE - memory.size & -GRANULE:#x} or below",
+        )
+    elif memory.origin + memory.size > WIDE_SPACE and is_placed(draft, name):
+        faults.add(
+            "E030",
+            f"memory '{name}' ends past the 48-bit address space",
+            at=where.at("memories", name, "size"),
+            remedy=write_pair(("memories", name, "size"), format_size(WIDE_SPACE - memory.origin)),
+            keys=(("memories", name, "size"),),
         )
 
 

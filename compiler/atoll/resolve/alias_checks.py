@@ -8,6 +8,7 @@ from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.chip import Memory
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.remedies import put, remove, value_fix
 from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
@@ -112,6 +113,9 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
     elif alias.cached and not memory.cached:
         key, right, wrong = "cached", "false", f"is cached, and '{real}' is not"
         why = f", or describe '{real}' where it is cached, and its other addresses as the alias"
+    elif alias.origin + alias.size > ADDRESS_SPACE:
+        key, right = "origin", hexadecimal(ADDRESS_SPACE - alias.size & -STEP)
+        wrong = "ends past the 32-bit address space, where devices see no alias"
     elif shift := (alias.origin - memory.origin - begin) % STEP:
         key, right = "origin", hexadecimal(alias.origin - shift)
         wrong = f"is at {alias.origin:#x}: from its bytes that is not a multiple of 4 KiB"

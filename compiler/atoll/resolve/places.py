@@ -9,6 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.diagnostics.errors import SourceLoc
 from atoll.records import dataclass
 from atoll.resolve.marks import SPEED, TOLD
@@ -128,6 +129,11 @@ class Memory(Placed):
     energy: MemoryEnergy | None = field(default=None, metadata=TOLD)
     area: Area | None = field(default=None, metadata=TOLD)
     at: SourceLoc | None = field(default=None, metadata=TOLD)
+
+    @property
+    def low(self) -> range:
+        """What lies below 4 GiB: all regions, and all that simulators have of it."""
+        return range(min(self.origin, ADDRESS_SPACE), min(self.end, ADDRESS_SPACE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

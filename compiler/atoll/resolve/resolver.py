@@ -47,6 +47,7 @@ from atoll.resolve.soc import (
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.targets import check_devices, default_device
 from atoll.resolve.view_checks import check_views
+from atoll.resolve.wide_addresses import check_regions
 from atoll.utils.lazy import LazyTable
 from atoll.utils.remember import Alike, remember
 
@@ -109,6 +110,7 @@ def resolve(description: Description) -> ResolvedSoc:
     check_loaders(draft, memories)
     check_views(draft, memories, blocks, console)
     regions = lay_out(draft, memories)
+    check_regions(draft, memories, regions)
     check_heaps(draft, regions)
     draft.faults.raise_any()
     assert draft.host is not None

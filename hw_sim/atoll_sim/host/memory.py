@@ -37,10 +37,11 @@ PAGE = 4096
 
 
 class HostMemory:
-    """Every memory of a chip, zero at first."""
+    """Every memory of a chip as far as it lies below 4 GiB, zero at first."""
 
     def __init__(self, soc: ResolvedSoc) -> None:
-        self._arrays = [(memory.origin, memory.end, _pages(memory.size)) for memory in soc.memories]
+        lows = (memory.low for memory in soc.memories)
+        self._arrays = [(low.start, low.stop, _pages(len(low))) for low in lows if low]
 
     def read(self, address: int, size: int) -> bytes:
         """Return `size` bytes, which lie in one memory."""

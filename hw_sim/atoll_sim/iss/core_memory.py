@@ -120,7 +120,7 @@ def _uncached_ranges(soc: ResolvedSoc) -> Iterator[range]:
 
 def _view(cache: Cache, model: IssModel, state: CoreState, uncached: Sequence[range]) -> HostMemory:
     soc = model.soc
-    cached = tuple(each for each in soc.memories if each.cached and each.kind == "ram")
+    cached = tuple(m for m in soc.memories if m.cached and m.kind == "ram" and m.low)
     view = HostMemory(replace(soc, memories=cached))
     model.give_cache(state, cache)
     for span in _spans(cached, uncached):
@@ -131,10 +131,10 @@ def _view(cache: Cache, model: IssModel, state: CoreState, uncached: Sequence[ra
 def _spans(memories: Iterable[Memory], uncached: Sequence[range]) -> Iterator[range]:
     """Yield what is in memories and not in `uncached`."""
     for each in memories:
-        begin = each.origin
+        begin, end = each.low.start, each.low.stop
         for hole in (
-            *(span for span in uncached if begin <= span.start < each.end),
-            range(each.end, each.end),
+            *(span for span in uncached if begin <= span.start < end),
+            range(end, end),
         ):
             if begin < hole.start:
                 yield range(begin, hole.start)

@@ -92,9 +92,9 @@ class IssModel(Model):
         self._evictions = evictions
         self.request = Request.NONE
         self.library.atoll_iss_begin(ctypes.c_uint32(len(soc.devices)))
-        for each in soc.memories:
-            span = ctypes.c_uint32(each.origin), ctypes.c_uint32(each.size)
-            pointer = ctypes.c_void_p(self.memory.pointer(each.origin))
+        for each in (memory for memory in soc.memories if memory.low):
+            span = ctypes.c_uint32(each.low.start), ctypes.c_uint32(len(each.low))
+            pointer = ctypes.c_void_p(self.memory.pointer(each.low.start))
             self.library.atoll_iss_memory(*span, pointer, ctypes.c_uint32(_pattern(each.kind)))
         library = self.library
         self.hooks = (

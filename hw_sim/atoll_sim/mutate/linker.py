@@ -54,8 +54,8 @@ def short_stack(right: Right, random: Random) -> Mutant | None:
 def move_stack(right: Right, random: Random) -> Mutant | None:
     """Begin the stack somewhere else in RAM."""
     soc = _host_view(right)
-    memory = random.choice([each for each in soc.memories if each.kind != "rom"])
-    top = memory.origin + random.randrange(1, memory.size // STACK_ALIGNMENT) * STACK_ALIGNMENT
+    low = random.choice([each.low for each in soc.memories if each.kind != "rom" and each.low])
+    top = low.start + random.randrange(1, len(low) // STACK_ALIGNMENT) * STACK_ALIGNMENT
     stack = soc.host_cpu.stack
     if stack.origin < top <= stack.end:
         return None

@@ -113,7 +113,7 @@ def differing_ranges(right: Right, segments: Sequence[Segment]) -> Sequence[rang
         wrong = _load(memory, segments) != _load(memory, right.segments)
         edges = np.flatnonzero(np.diff(wrong.astype(np.int8), prepend=0, append=0))
         found += [
-            range(memory.origin + int(first), memory.origin + int(end))
+            range(memory.low.start + int(first), memory.low.start + int(end))
             for first, end in edges.reshape(-1, 2)
         ]
     return found
@@ -164,10 +164,10 @@ def _spans(compiled: Compiled, step: Step, names: Sequence[str]) -> Iterator[ran
 
 def _load(memory: Memory, segments: Sequence[Segment]) -> NDArray[np.uint8]:
     fill = ERASED_ROM if memory.kind == "rom" else UNWRITTEN_RAM
-    data = np.full(memory.size, fill, dtype=np.uint8)
+    data = np.full(len(memory.low), fill, dtype=np.uint8)
     for segment in segments:
-        if memory.origin <= segment.address < memory.end:
-            at = segment.address - memory.origin
+        if segment.address in memory.low:
+            at = segment.address - memory.low.start
             data[at : at + len(segment.data)] = np.frombuffer(segment.data, dtype=np.uint8)
     return data
 

@@ -8,7 +8,7 @@ from atoll.contract.areas import Area
 from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span, Succession
 from atoll.protocol import Trace, TraceEvent
 from atoll.records import dataclass
-from atoll.resolve.soc import Access, Memory, Pool, Region, ResolvedSoc
+from atoll.resolve.soc import Access, Pool, Region, ResolvedSoc
 from atoll_sim.shadow.pieces import Pieces, cuts_of
 from atoll_sim.shadow.records import (
     BUFFER,
@@ -209,8 +209,8 @@ class Packer:
         )
 
 
-def span_row(place: Memory | Region) -> Row:
-    """Return the row of a place."""
+def span_row(place: Region) -> Row:
+    """Return the row of a region."""
     return SPAN.row(origin=place.origin, size=place.size)
 
 

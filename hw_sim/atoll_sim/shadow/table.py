@@ -22,6 +22,7 @@ from atoll_sim.shadow.records import (
     MODEL,
     NONE,
     SECTIONS,
+    SPAN,
     VERSION,
 )
 
@@ -78,7 +79,11 @@ def shadow_table(
     ]
     sections: Mapping[str, Sequence[object]] = {
         "masters": [MASTER.row(beat=width) for width in widths],
-        "memories": [span_row(memory) for memory in soc.memories],
+        "memories": [
+            SPAN.row(origin=memory.low.start, size=len(memory.low))
+            for memory in soc.memories
+            if memory.low
+        ],
         "pools": [packer.pool(pool) for pool in soc.pools],
         "buffers": packer.buffers,
         "models": packer.models,

@@ -52,8 +52,8 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
          " at least 1 B and at most 4 GiB, not '5 GiB'"),
         ("100 MHz", "0", "E012", "'devices.cpu.clock' must be a frequency such as 100 MHz,"
          " at least 1 and at most 100000000000, not 0"),
-        ("0x2000_0000", "0x1_0000_0000", "E012", "'memories.sram.origin' must be an address such"
-         " as 0x4000_0000, at least 0 and at most 4294967295, not 4294967296"),
+        ("0x2000_0000", "0x1_0000_0000_0000", "E012", "'memories.sram.origin' must be an address"
+         " such as 0x4000_0000, at least 0 and at most 281474976710655, not 281474976710656"),
         ("banks: 4", "banks: 3", "E012", "'memories.sram.banks' must be a power of two,"
          " at least 1 and at most 16, not 3"),
         ("npu: none", "npu: no", "E012", "'pools.private.reach.npu' must be 'rw', 'ro' or 'none',"

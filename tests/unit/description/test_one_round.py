@@ -160,6 +160,8 @@ def test_no_bad_value_hides_what_is_wrong_elsewhere(chip: str, tmp_path: Path) -
     for key in some(data):
         if key == ("memories",) or key[:2] in (("memories", "rim"), ("memories", "twin_of_rom")):
             continue
+        if key[0] == "devices" and key[2:] in ((), ("kind",), ("isa",)):
+            continue  # it may be a core of 64 bits, which sees further
         whole, table = edited(data, key)
         table[key[-1]] = [[]]
         assert any("'rim' ends past" in fault for fault in faults_of(whole, tmp_path)), key

@@ -61,7 +61,10 @@ def test_the_last_address_is_usable(chip: Any, refused: Any) -> None:
     top = {"origin": 2**32 - 32, "size": 32, "kind": "ram"}
     assert chip({"memories.top": top}).memory("top").end == 2**32
     (fault,) = refused({"memories.top": {**top, "size": 48}})
-    assert fault == "E030 memory 'top' ends past the 32-bit address space"
+    assert fault == (
+        "E030 memory 'top' ends past the 32-bit address space, and 'cpu' is a core of 32 bits"
+        " (rv32imc)"
+    )
 
 
 def test_the_largest_memory_is_2_gibibytes(chip: Any, refused: Any) -> None:
@@ -70,6 +73,52 @@ def test_the_largest_memory_is_2_gibibytes(chip: Any, refused: Any) -> None:
     for more in (2**31 + 16, "3 GiB", "16 GiB", "64 GiB"):
         (fault,) = refused({"memories.large": {**large, "size": more}})
         assert fault.startswith("E037")
+
+
+RV64 = {"devices.cpu.core": "riscv", "devices.cpu.isa": "rv64gc"}
+FAR = {"origin": 0x8000_0000, "size": "16 GiB", "kind": "ram"}
+PAST = {"origin": 0x10_0000_0000, "size": "4 GiB", "kind": "ram"}
+LOW_CONSOLE = {"console": 0x6000_0000}
+
+
+def test_a_core_of_64_bits_sees_memories_up_to_48_bits(chip: Any, refused: Any) -> None:
+    wide = {**RV64, **LOW_CONSOLE}
+    memory = chip({**wide, "memories.far": FAR}).memory("far")
+    assert (memory.size, memory.end) == (16 * 2**30, 0x4_8000_0000)
+    assert (memory.low.start, memory.low.stop) == (0x8000_0000, 2**32)
+    assert not chip({**wide, "memories.past": PAST}).memory("past").low
+    last = {**PAST, "origin": 2**48 - 2**32}
+    assert chip({**wide, "memories.last": last}).memory("last").end == 2**48
+    (fault,) = refused({**wide, "memories.last": {**last, "size": 2**32 + 16}})
+    assert fault == "E030 memory 'last' ends past the 48-bit address space"
+
+
+def test_no_region_lies_past_4_gibibytes(chip: Any, refused: Any) -> None:
+    wide = {**RV64, **LOW_CONSOLE, "memories.far": FAR}
+    pool = {"memory": "far", "role": "workspace", "reach": {"cpu": "rw", "npu": "none"}}
+    full = chip({**wide, "pools.large": {**pool, "size": "2 GiB"}})
+    assert full.pool("large").region.end == 2**32
+    assert refused({**wide, "pools.large": {**pool, "size": 2**31 + 16}}) == [
+        "E261 pool 'large' ends at 0x10000000f, past 4 GiB: what Atoll generates for 'cpu' has"
+        " 32-bit addresses"
+    ]
+    reached = {**pool, "reach": {"cpu": "rw", "npu": "rw"}}
+    assert refused({**wide, "pools.large": reached}) == [
+        "E261 pool 'large' ends at 0x47fffffff, past 4 GiB: the registers and ports of 'npu' carry"
+        " 32-bit addresses"
+    ]
+    (fault,) = refused({**wide, "devices.cpu.data": {"memory": "past"}, "memories.past": PAST})
+    assert fault.startswith("E261 'cpu.data' ends at 0x1000000fff, past 4 GiB")
+
+
+def test_a_pool_has_at_most_2_gibibytes(chip: Any, refused: Any) -> None:
+    """An offset in it is a number of 32 bits with a sign."""
+    low = {"origin": 0x6000_1000, "size": "16 GiB", "kind": "ram"}
+    pool = {"memory": "far", "role": "workspace", "reach": {"cpu": "rw", "npu": "rw"}}
+    wide = {**RV64, **LOW_CONSOLE, "memories.far": low}
+    assert chip({**wide, "pools.large": {**pool, "size": "2 GiB"}})
+    (fault,) = refused({**wide, "pools.large": {**pool, "size": "2049 MiB"}})
+    assert fault == "E037 pool 'large' has 2049 MiB, and a description at most 2 GiB of one"
 
 
 @pytest.mark.parametrize(("field", "value"), [("origin", 0x8000_0001), ("size", 65)])

@@ -66,6 +66,12 @@ def out_of_space(case: Case) -> Iterator[Candidate]:
     yield from _move(case, ("memories", case.key[1], "origin"))
 
 
+def past_low_addresses(case: Case) -> Iterator[Candidate]:
+    """Yield other memories for a region; that a pool ends at 4 GiB the message says."""
+    if case.key[-1] == "memory":
+        yield from ((set_key(case.key, name),) for name in case.memories("ram", "rom"))
+
+
 def align(case: Case) -> Iterator[Candidate]:
     """Yield the next multiples below and above."""
     value, step = case.size(*case.key), GRANULE
@@ -125,4 +131,5 @@ ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E119": view,
     "E131": higher,
     "E176": elsewhere,
+    "E261": past_low_addresses,
 }
