@@ -2,10 +2,11 @@
 """All that a chip's self-test tries, in the order in which it does, and the constants for it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface
+from atoll.codegen.pool_images import far_pools
 from atoll.records import dataclass
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Access, Cpu, Engine, Master, Pool, ResolvedSoc
@@ -91,6 +92,8 @@ def self_test(soc: ResolvedSoc, models: Sequence[ModelInterface] = ()) -> SelfTe
     Raises:
         AtollError: E041, E110 to E112; the emitter of an accelerator fails.
     """
+    far = {name: core.name for core in image_cores(soc) for name in far_pools(soc, core.name)}
+    soc = replace(soc, pools=tuple(pool for pool in soc.pools if pool.name not in far))
     starts = constant_bytes(soc, tuple(models))
     begins = dict(starts)
     for _ in range(2):  # the second time constants have their room
@@ -105,6 +108,7 @@ def self_test(soc: ResolvedSoc, models: Sequence[ModelInterface] = ()) -> SelfTe
         untried=(
             *_silent(soc),
             *_hidden_places(soc, cores),
+            *_far_pools(far),
             *(each for each in tests if isinstance(each, Untried)),
         ),
         networks=tuple(model.name for model in models),
@@ -130,6 +134,13 @@ def _hidden_places(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[Untried]:
                 what=f"accesses of {core.name} to {', '.join(hidden)}",
                 why="it sees another memory at their addresses",
             )
+
+
+def _far_pools(cores: Mapping[str, str]) -> Iterator[Untried]:
+    """Yield the pools that are left out; `cores` says for each who sees it past 4 GiB."""
+    for pool, core in sorted(cores.items()):
+        why = f"{core} sees it past 4 GiB, and the self-test has 32-bit addresses"
+        yield Untried(what=f"pool '{pool}'", why=why)
 
 
 def _is_hidden(soc: ResolvedSoc, core: Cpu, place: Place) -> bool:

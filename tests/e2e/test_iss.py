@@ -315,6 +315,44 @@ def test_16_gibibytes_of_dram_take_no_more_room_than_256_mebibytes(cpu: str) -> 
     assert peak(str(ABYSS), cpu) - peak(str(ABYSS), cpu, *SMALL) < 300_000, "kilobytes"
 
 
+TRENCH = ROOT / "tests" / "data" / "trench.yaml"
+SHARED = (
+    "devices.npu={kind: npu, accelerator: reef, registers: 0x1001_0000, irq: 3}",
+    "pools.arena.reach={cpu: rw, npu: rw}",
+    "pools.weights.reach={cpu: rw, npu: ro}",
+)
+TWO = (
+    "devices.dsp={kind: dsp, core: riscv, isa: rv64gc, loader: external, mailbox: dram,"
+    " code: {memory: dram, size: 256 KiB}, stack: {memory: dram, size: 16 KiB}}",
+    "pools.arena.reach={cpu: rw, dsp: rw}",
+    "pools.weights.reach={cpu: rw, dsp: ro}",
+    "memories.high.views={cpu: 0x1_0000_0000, dsp: 0xFFFF_0000_0000}",
+)
+
+
+@pytest.mark.parametrize("cpu", [CpuKind.ISS, CpuKind.NATIVE])
+@pytest.mark.parametrize("changes", [(), SHARED, TWO], ids=["alone", "engine", "two cores"])
+def test_a_core_sees_its_workspace_past_4_gibibytes(changes: tuple[str, ...], cpu: CpuKind) -> None:
+    """An engine sees it below, where the bus has it; another core somewhere else."""
+    soc = load_soc(TRENCH, changes)
+    place = ("conv_2d_2=dsp", "add_3=dsp") if changes is TWO else ()
+    compiled = compile_file(soc, DIGITS, BuildOptions(requests=load_requests(None, place)))
+    samples = (random_sample(compiled.graph, SAMPLES),)
+    (outcome,) = run_models((compiled,), samples, cpu=cpu, accelerator=AcceleratorKind.MODEL)
+    assert outcome.report.passed
+
+
+@pytest.mark.parametrize("emit", ["object", "c"])
+def test_addresses_past_4_gibibytes_are_numbers(
+    emit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No symbol of a pool is as far from code as its relocations reach."""
+    made = ["build", str(TRENCH), str(DIGITS), "--emit", emit, "-o", str(tmp_path / "build")]
+    assert main(made) == 0
+    assert main(["simulate", str(tmp_path / "build"), "--cpu", "iss", "--brief"]) == 0
+    assert "10 of 10 layers bit-exact" in capsys.readouterr().out
+
+
 def peak(soc: str, cpu: str, *changes: str) -> int:
     """Return the most memory that a run of the digits takes, in kilobytes."""
     command = ["run", soc, str(DIGITS), "--cpu", cpu, "--brief"]

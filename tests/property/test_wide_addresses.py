@@ -10,10 +10,12 @@ from tests.effort import cases
 from atoll.description.fields import ADDRESS_SPACE, WIDE_SPACE
 from atoll.diagnostics.errors import DescriptionError
 from atoll.resolve import load_soc
+from atoll.resolve.memory_views import STEP, as_seen_by, device_address, on_bus
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.wide_addresses import LARGEST_POOL
 
-ABYSS = Path(__file__).parents[1] / "data" / "abyss.yaml"
+DATA = Path(__file__).parents[1] / "data"
+ABYSS, TRENCH = DATA / "abyss.yaml", DATA / "trench.yaml"
 GRANULE = 16
 EDGES = st.sampled_from([2**31, ADDRESS_SPACE, WIDE_SPACE])
 NEAR = st.integers(-4, 4).map(lambda steps: steps * GRANULE)
@@ -22,10 +24,10 @@ ADDRESSES = st.builds(lambda edge, near: edge + near, EDGES, NEAR) | st.integers
 ).map(lambda block: block * GRANULE)
 
 
-def load(*changes: str) -> ResolvedSoc | set[str]:
+def load(*changes: str, soc: Path = ABYSS) -> ResolvedSoc | set[str]:
     """Return the chip, or the codes of its faults."""
     try:
-        return load_soc(ABYSS, changes)
+        return load_soc(soc, changes)
     except DescriptionError as error:
         return {fault.code for fault in error.faults}
 
@@ -71,3 +73,19 @@ def test_without_a_core_of_64_bits_all_memories_end_at_4_gib(origin: int, size: 
     found = load(*narrow, *small, f"memories.far={memory}")
     past = origin + size > ADDRESS_SPACE
     assert found == {"E030"} if past else isinstance(found, ResolvedSoc)
+
+
+@settings(max_examples=cases(60), deadline=None)
+@given(ADDRESSES.map(lambda address: address & -STEP), st.integers(0, 2**29 - 1))
+def test_a_core_sees_bytes_past_4_gib_where_its_view_says(view: int, offset: int) -> None:
+    if view >= WIDE_SPACE:
+        return
+    found = load(f"memories.high.views={{cpu: {view:#x}}}", soc=TRENCH)
+    if isinstance(found, set):
+        assert found <= {"E119"} if view + 2**30 > WIDE_SPACE else found <= {"E109", "E118"}
+        return
+    pool = found.pool("arena").region
+    address = device_address(found, "cpu", pool.origin + offset)
+    assert address == view + offset
+    assert on_bus(found, "cpu", address) == pool.origin + offset
+    assert as_seen_by(found, "cpu").pool("arena").region.origin == view

@@ -8,6 +8,7 @@ from atoll.bsp.core_image import image_symbol
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.render import opening_sentence, render
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.isa.instruction_set import Family
 from atoll.records import dataclass
 from atoll.resolve import mailbox
@@ -168,7 +169,7 @@ def device_source(soc: ResolvedSoc) -> str:
         held_names={core.name for core, *_ in _cores_to_load(soc)},
         thumb=soc.host_cpu.instructions.family is Family.THUMB,
         views={
-            engine.name: tuple(each for each in soc.memories if engine.name in each.views)
+            engine.name: tuple(m for m in soc.memories if engine.name in m.views and m.low)
             for engine in soc.engines
         },
         cores=soc.remote_cpus,
@@ -203,6 +204,7 @@ def pool_header(soc: ResolvedSoc) -> str:
         made_from=opening_sentence(soc),
         soc=soc,
         symbol=POOL_SYMBOL,
+        far=lambda pool: pool.region.origin >= ADDRESS_SPACE,
         views=lambda pool: sorted(soc.memory(pool.region.memory).views),
         seen=lambda pool, device: device_address(soc, device, pool.region.origin),
     )

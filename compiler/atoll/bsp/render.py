@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from atoll.bsp.c_names import c_name
 from atoll.bsp.interface import ModelInterface
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.resolve.soc import ResolvedSoc
 
 if TYPE_CHECKING:
@@ -50,4 +51,10 @@ def environment_of(*folders: Path) -> "Environment":
     environment.filters["quote"] = lambda value: f"'{value}'"
     environment.filters["c_name"] = c_name
     environment.filters["hex"] = lambda value: f"0x{value:08X}"
+    environment.filters["address"] = c_address
     return environment
+
+
+def c_address(address: int) -> str:
+    """Write an address as a constant of C that is wide enough."""
+    return f"UINT{32 if address < ADDRESS_SPACE else 64}_C(0x{address:08X})"

@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from llvmlite import ir
 
 from atoll.codegen.llvm_heap import POINTER
-from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_symbol, section_of
+from atoll.codegen.pool_images import (
+    MODEL_ALIGNMENT,
+    behind,
+    far_pools,
+    pool_symbol,
+    section_of,
+)
 from atoll.ir.tir import BufferParam, Direction, IRModule, Load, PrimFunc, Step, Store
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
@@ -33,6 +39,7 @@ class Pools:
         self._plan = plan
         self._symbols: dict[str, ir.GlobalVariable] = {}
         self._starts: dict[str, int] = {}
+        self._far = far_pools(soc, soc.host)
         for space in plan.problem.pools:
             image = images.get(space.name)
             name, start = f"atoll_pool_{space.name}", behind(space, soc)
@@ -62,6 +69,8 @@ class Pools:
         """Return where `buffer` is, as an offset from its pool's symbol."""
         placement = self._plan.placements[buffer]
         offset = self._starts[placement.pool] + placement.offset
+        if placement.pool in self._far:
+            return _at(self._far[placement.pool] + offset)
         return self._symbols[placement.pool].gep([I32(0), I32(offset)])
 
     def pointers(
@@ -82,8 +91,9 @@ class Pools:
 class ForeignPools:
     """What the object of another core than the host has of each pool: the name of its origin."""
 
-    def __init__(self, target: ir.Module, plan: MemoryPlan, soc: ResolvedSoc) -> None:
+    def __init__(self, target: ir.Module, plan: MemoryPlan, soc: ResolvedSoc, core: str) -> None:
         self._target = target
+        self._far = far_pools(soc, core)
         self._plan = plan
         self._soc = soc
         self._symbols: dict[str, ir.GlobalVariable] = {}
@@ -91,6 +101,8 @@ class ForeignPools:
     def address(self, buffer: str) -> ir.Constant:
         """Return where `buffer` is, as an offset from its pool's origin."""
         pool = self._soc.pool(self._plan.placements[buffer].pool)
+        if pool.name in self._far:
+            return _at(self._far[pool.name] + self._plan.address(buffer) - pool.region.origin)
         if pool.name not in self._symbols:
             kind = ir.ArrayType(I8, pool.region.size)
             symbol = ir.GlobalVariable(self._target, kind, f"atoll_pool_{pool.name}")
@@ -103,6 +115,11 @@ class ForeignPools:
     ) -> list[ir.Value]:
         """Return the addresses that a step's kernel is called with."""
         return _pointers(builder, self.address, step, names, kernel)
+
+
+def _at(address: int) -> ir.Constant:
+    """Return an address that no relocation of a symbol reaches."""
+    return ir.Constant(ir.IntType(64), address).inttoptr(POINTER)
 
 
 def _pointers(

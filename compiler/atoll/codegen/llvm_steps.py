@@ -34,7 +34,7 @@ def emit_steps(
     for attribute in ("nounwind", "noinline", "optnone"):
         dispatch.attributes.add(attribute)
     builder = ir.IRBuilder(dispatch.append_basic_block("entry"))
-    pools = ForeignPools(target, plan, soc)
+    pools = ForeignPools(target, plan, soc, core)
     caches = CacheCalls(target, pools.address, module.entry, core)
     for step, call in calls_on(module, core):
         wanted = I32(core_command(position, step.number))

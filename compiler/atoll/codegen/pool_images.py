@@ -4,8 +4,10 @@
 from collections.abc import Mapping
 from io import BytesIO
 
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import ResolvedSoc
 
 MODEL_ALIGNMENT = 64  # of constants behind other models' constants
@@ -24,6 +26,12 @@ def behind(space: PoolSpace, soc: ResolvedSoc) -> int:
 def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
     """Name the first constant of a model in a pool, which other models' may come before."""
     return f"{model}_pool_{space.name}" if behind(space, soc) else f"atoll_pool_{space.name}"
+
+
+def far_pools(soc: ResolvedSoc, core: str) -> Mapping[str, int]:
+    """Return where a core sees pools past 4 GiB, by name: too far for symbols of its code."""
+    seen = {each.name: device_address(soc, core, each.region.origin) for each in soc.pools}
+    return {name: origin for name, origin in seen.items() if origin >= ADDRESS_SPACE}
 
 
 def pool_images(

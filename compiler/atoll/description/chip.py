@@ -27,13 +27,13 @@ from atoll.description.fields import (
     MasterNumber,
     MemoryAddress,
     MemorySize,
+    MemoryViews,
     PositiveSize,
     Preference,
     SectionName,
     Size,
     SourceText,
     Version,
-    Views,
     Width,
 )
 
@@ -81,7 +81,7 @@ class Memory(Described):
     reach: Access | None = Field(
         default=None, description="What devices may do with its pools where nothing else says so."
     )
-    views: Views = Field(
+    views: MemoryViews = Field(
         default={},
         max_length=MAX_ENTRIES,
         description="Address of the first byte at each device that sees it elsewhere.",

@@ -395,6 +395,7 @@ Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _power
 
 Access = Literal["rw", "ro", "none"]
 Views = dict[ChipName, Address]
+MemoryViews = dict[ChipName, MemoryAddress]
 RegisterPlace = Annotated[
     str, *text(_PLACE, "a register such as STATUS, or a field of one such as STATUS.BUSY")
 ]

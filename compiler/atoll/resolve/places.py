@@ -53,6 +53,11 @@ class Placed:
         """First address past it."""
         return self.origin + self.size
 
+    @property
+    def low(self) -> range:
+        """What lies below 4 GiB: all regions, and all that simulators have of it."""
+        return range(min(self.origin, ADDRESS_SPACE), min(self.end, ADDRESS_SPACE))
+
     def device_range(self, device: str) -> range:
         """Return the addresses at which `device` sees it."""
         origin = self.views.get(device, self.origin)
@@ -129,11 +134,6 @@ class Memory(Placed):
     energy: MemoryEnergy | None = field(default=None, metadata=TOLD)
     area: Area | None = field(default=None, metadata=TOLD)
     at: SourceLoc | None = field(default=None, metadata=TOLD)
-
-    @property
-    def low(self) -> range:
-        """What lies below 4 GiB: all regions, and all that simulators have of it."""
-        return range(min(self.origin, ADDRESS_SPACE), min(self.end, ADDRESS_SPACE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from itertools import combinations, islice, pairwise
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.fields import ADDRESS_SPACE, WIDE_SPACE
 from atoll.description.tree import Key
 from atoll.records import dataclass
 from atoll.resolve.address_map import Block, is_placed, register_blocks
@@ -17,6 +17,7 @@ from atoll.resolve.memory_views import STEP
 from atoll.resolve.reach import access_of
 from atoll.resolve.references import views_of
 from atoll.resolve.soc import Memory, Registers
+from atoll.resolve.wide_addresses import sees_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,31 @@ def _check_view(draft: Draft, name: str, device: str) -> None:
     view = memory.views[device]
     what = f"the view of memory '{name}' at '{device}'"
     wrong = remedy = ""
+    far = draft.real(name) == name and sees_far(draft, device)
     if (view - memory.origin) % STEP:
         wrong = f"{what} is {view:#x}: from its origin {memory.origin:#x} that is not a multiple"
         wrong += " of 4 KiB"
         remedy = f"use {view - (view - memory.origin) % STEP:#x}, for example"
-    elif view + memory.size > ADDRESS_SPACE:
+    elif view + memory.size > ADDRESS_SPACE and not far:
         wrong, remedy = f"{what} ends past the 32-bit address space", "use a lower address"
+    elif view + memory.size > WIDE_SPACE:
+        wrong, remedy = f"{what} ends past the 48-bit address space", "use a lower address"
+    elif view + memory.size > ADDRESS_SPACE and (unit := _narrow_unit(draft, device)):
+        wrong, remedy = f"{what} ends past 4 GiB, and {unit}", "use a lower address"
     if wrong:
         at = draft.where.at("memories", name, "views", device)
         draft.faults.add("E119", wrong, at=at, remedy=remedy)
+
+
+def _narrow_unit(draft: Draft, device: str) -> str:
+    """Say what of a core of 64 bits has 32-bit addresses; "" if nothing does."""
+    cpu = draft.soc.devices[device]
+    assert isinstance(cpu, Cpu)
+    if cpu.protection:
+        return "its memory protection is tried with 32-bit addresses only"
+    if cpu.cache and cpu.cache.maintenance:
+        return "the steps that maintain its data cache write 32-bit addresses"
+    return ""
 
 
 def _check_register_view(draft: Draft, name: str, viewer: str, block: Registers | None) -> None:

@@ -9,12 +9,14 @@ from atoll.description.remedies import add, write_pair
 from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES, instruction_set
+from atoll.isa.instruction_set import Family
 from atoll.resolve.claims import Claim, claims_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import access_of
 from atoll.resolve.soc import Memory, Region, RegionKind
 
 LARGEST_POOL = 2**31
+_MAY_BE_FAR = ("workspace", "state")
 _GRANULE = 16
 _WIDE = 64
 
@@ -25,6 +27,14 @@ def narrow_core(draft: Draft) -> str:
     if any(_bits(draft, name, cpu) in (None, _WIDE) for name, cpu in cores):
         return ""
     return next((_core(name, cpu) for name, cpu in cores), "")
+
+
+def sees_far(draft: Draft, device: str) -> bool:
+    """Tell whether a device may see memories past 4 GiB: of those only cores of RISC-V are."""
+    cpu = draft.soc.devices.get(device)
+    if not isinstance(cpu, Cpu) or _bits(draft, device, cpu) != _WIDE:
+        return False
+    return instruction_set(cpu.isa).family is Family.RISCV
 
 
 def check_regions(
@@ -38,10 +48,47 @@ def check_regions(
         return
     for claim in claims_of(draft, memories):
         region = regions.get(claim.name)
-        if region is not None and region.end > ADDRESS_SPACE:
+        if region is None:
+            continue
+        if (core := _far_viewer(draft, claim, region)) and (rule := _rule_of_far(draft, claim)):
+            _note_unsuited(draft, claim, core, rule)
+        elif region.end > ADDRESS_SPACE:
             _note_far(draft, claim, region)
-        elif region is not None and region.size > LARGEST_POOL:
+        elif region.size > LARGEST_POOL:
             _note_large(draft, claim, region)
+
+
+def _far_viewer(draft: Draft, claim: Claim, region: Region) -> str:
+    """Name a core that sees a region past 4 GiB, "" if none does."""
+    memory = draft.soc.memories[claim.memory]
+    ends = {name: view + region.end - memory.origin for name, view in memory.views.items()}
+    return next((name for name, end in sorted(ends.items()) if end > ADDRESS_SPACE), "")
+
+
+def _rule_of_far(draft: Draft, claim: Claim) -> str:
+    """Return the rule that a region breaks which a core sees past 4 GiB, "" if it breaks none."""
+    pool = draft.soc.pools.get(claim.name)
+    if claim.kind is not RegionKind.POOL or pool is None or pool.role not in _MAY_BE_FAR:
+        return "only pools for workspace or state can be"
+    if pool.provided != "internal":
+        return "no pool of the application can be"
+    if pool.heap:
+        return "no pool can have a heap"
+    users = (name for name, _ in _users(draft, claim))
+    fed = next((name for name in users if draft.hands(name) != name), "")
+    return f"'{fed}' cannot have data, which the host moves by 32-bit addresses" if fed else ""
+
+
+def _note_unsuited(draft: Draft, claim: Claim, core: str, rule: str) -> None:
+    what = "pool " if claim.kind is RegionKind.POOL else ""
+    draft.faults.add(
+        "E261",
+        f"{what}'{claim.name}' is in memory '{claim.memory}', which '{core}' sees past 4 GiB,"
+        f" where {rule}",
+        at=draft.where.at(*claim.key, "memory"),
+        remedy="use another memory",
+        keys=((*claim.key, "memory"),),
+    )
 
 
 def _note_far(draft: Draft, claim: Claim, region: Region) -> None:

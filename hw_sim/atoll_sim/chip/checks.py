@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from atoll.description.faults import nearest
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.isa.function_unit import FunctionUnit
@@ -47,7 +48,7 @@ def check_engines(soc: ResolvedSoc, stand_ins: frozenset[str]) -> None:
 
 
 def check_memories(soc: ResolvedSoc) -> None:
-    """Refuse a chip with memories that are too large for RTL.
+    """Refuse a chip with memories that are too large for RTL, or past 4 GiB.
 
     Raises:
         SimulationError: E253.
@@ -63,6 +64,17 @@ def check_memories(soc: ResolvedSoc) -> None:
         )
         for memory in soc.memories
         if memory.size > LARGEST
+    ]
+    faults += [
+        Fault(
+            code="E253",
+            message=f"memory '{memory.name}' is at {last:#x}, and RTL has 32-bit addresses",
+            at=memory.at,
+            remedy="use an instruction-set simulator",
+        )
+        for memory in soc.memories
+        for last in (max((memory.origin, *memory.views.values())),)
+        if memory.size <= LARGEST and last + memory.size > ADDRESS_SPACE
     ]
     if faults:
         raise SimulationError.all(faults)

@@ -226,7 +226,7 @@ class IssCore:
                     pages[page] = pages.get(page, 0) | right
         for each in self._model.soc.address_blocks():
             if (view := each.views.get(self.cpu.name)) is not None:
-                self._model.add_view(self.state, view, range(each.origin, each.end), hides=True)
+                self._model.add_view(self.state, view, each.low, hides=True)
         for alias in self._memory.aliases:
             seen = alias.device_range(self.cpu.name)
             self._model.add_view(self.state, seen.start, alias.shown, hides=False)

@@ -202,15 +202,13 @@ uint8_t* bytes_at(uint32_t address, size_t size) {
   return nullptr;
 }
 
-std::optional<uint32_t> Core::on_bus(uint64_t wide) const {
-  if (wide >> 32) return std::nullopt;
-  const uint32_t address = static_cast<uint32_t>(wide);
-  bool hidden = false;
+std::optional<uint32_t> Core::on_bus(uint64_t address) const {
+  bool hidden = address >> 32;
   for (const View& view : views) {
-    if (address - view.seen < view.size) return address - view.seen + view.origin;
+    if (address - view.seen < view.size) return static_cast<uint32_t>(address - view.seen) + view.origin;
     hidden |= view.hides && address - view.origin < view.size;
   }
-  return hidden ? std::nullopt : std::optional(address);
+  return hidden ? std::nullopt : std::optional(static_cast<uint32_t>(address));
 }
 
 bool Core::reaches(uint32_t first, uint32_t last, bool writes) {
@@ -316,7 +314,7 @@ void atoll_iss_window(Core* core, uint32_t first, uint32_t last, int writes) {
 }
 
 // The core sees `size` bytes elsewhere than at `origin`, or there too.
-void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size, int hides) {
+void atoll_iss_view(Core* core, uint64_t seen, uint32_t origin, uint32_t size, int hides) {
   core->views.push_back({seen, origin, size, hides != 0});
 }
 
@@ -377,7 +375,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   }
   if (core.cache) core.cache->step();
   const uint32_t seen = static_cast<uint32_t>(address);
-  const uint32_t at = core.on_bus(seen).value_or(seen);
+  const uint32_t at = core.on_bus(address).value_or(seen);
   Block& block = core.blocks[at / 2 % kBlocks];
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};

@@ -22,7 +22,7 @@ struct Window {
 
 // A memory that a core sees elsewhere than the bus has it.
 struct View {
-  uint32_t seen;  // where the core sees the first byte
+  uint64_t seen;  // where the core sees the first byte
   uint32_t origin;
   uint32_t size;
   bool hides;  // the core does not see it where the bus has it

@@ -253,8 +253,8 @@ class IssModel(Model):
 
     def add_view(self, core: CoreState, seen: int, span: range, *, hides: bool) -> None:
         """Let a core see a span from the address `seen` on; if that hides it, nowhere else."""
-        numbers = (seen, span.start, len(span), hides)
-        self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
+        numbers = map(ctypes.c_uint32, (span.start, len(span), hides))
+        self.library.atoll_iss_view(ctypes.byref(core), ctypes.c_uint64(seen), *numbers)
 
     def count_fetches(self, core: CoreState, size: int, line: int) -> None:
         """Count lines that come into a core's instruction cache from now on: `CoreState.lines`."""

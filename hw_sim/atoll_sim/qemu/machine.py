@@ -192,9 +192,10 @@ class Machine:
             SimulationError: E103, the machine has no memory where the chip has it.
         """
         for memory in self._soc.memories:
-            if memory.kind == "ram" and memory.low:
-                self._check_ram(memory.low.start, memory)
-                self._check_ram(memory.low.stop - WORD, memory)
+            if memory.kind == "ram":
+                touched = memory.low or range(memory.origin, memory.end)
+                self._check_ram(touched.start, memory)
+                self._check_ram(touched.stop - WORD, memory)
         for segment in segments:
             if self._remote.read(segment.address, len(segment.data)) != segment.data:
                 raise self._no_memory(segment.address, ", where the firmware has bytes")

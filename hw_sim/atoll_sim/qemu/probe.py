@@ -167,8 +167,9 @@ def _spans(soc: ResolvedSoc) -> Iterator[tuple[range, str, SourceLoc | None]]:
     """Yield bytes of which the machine has memory, and what the chip has there."""
     seen = as_seen_by(soc, soc.host)
     for memory in seen.memories:
-        if memory.kind == "ram" and memory.low:
-            yield memory.low, f"the chip has memory '{memory.name}'", memory.at
+        if memory.kind == "ram":
+            what = f"the chip has memory '{memory.name}'"
+            yield memory.low or range(memory.origin, memory.end), what, memory.at
     for region in (*seen.host_cpu.code_regions, *(pool.region for pool in seen.pools)):
         if (memory := seen.memory(region.memory)).kind == "rom":
             what = f"the firmware has bytes of '{region.name}'"

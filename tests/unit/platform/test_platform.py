@@ -264,6 +264,8 @@ def judged(soc: ResolvedSoc) -> None:
         (memory("sram", banks=3), "E081", "'banks' 3 is not a power of two"),
         (memory("sram", size=1000), "E081", "its size of 1000 B is not a multiple of 32"),
         (memory("sram", size=2**29), "E253", "has 512 MiB, and RTL simulates at most 256 MiB"),
+        (memory("sram", origin=2**32), "E253", "'sram' is at 0x100000000, and RTL has 32-bit"),
+        (memory("sram", views={"cpu": 2**36}), "E253", "'sram' is at 0x1000000000, and RTL has"),
         (memory("sram", origin=0x2000_0004), "E081", "is not a multiple of 8 bytes"),
         (device("npu", clock=1_562_499), "E082", "less than 1/64 of the host's 100000000 Hz"),
         (device("npu", irq=2), "E083", "cannot use interrupt line 2"),

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from atoll.codegen.pool_images import far_pools
+from atoll.resolve.memory_views import as_seen_by, device_address, on_bus
+
 SRAM_END = 0x2000_0000 + 256 * 1024
 
 
@@ -78,6 +81,10 @@ def test_the_largest_memory_is_2_gibibytes(chip: Any, refused: Any) -> None:
 RV64 = {"devices.cpu.core": "riscv", "devices.cpu.isa": "rv64gc"}
 FAR = {"origin": 0x8000_0000, "size": "16 GiB", "kind": "ram"}
 PAST = {"origin": 0x10_0000_0000, "size": "4 GiB", "kind": "ram"}
+STEPS = {
+    kind: [{"write": 0x7000_0000 + at, "value": "line"}]
+    for kind, at in (("clean", 0), ("invalidate", 4))
+}
 LOW_CONSOLE = {"console": 0x6000_0000}
 
 
@@ -119,6 +126,49 @@ def test_a_pool_has_at_most_2_gibibytes(chip: Any, refused: Any) -> None:
     assert chip({**wide, "pools.large": {**pool, "size": "2 GiB"}})
     (fault,) = refused({**wide, "pools.large": {**pool, "size": "2049 MiB"}})
     assert fault == "E037 pool 'large' has 2049 MiB, and a description at most 2 GiB of one"
+
+
+SEEN = {"origin": 0x5000_0000, "size": "256 MiB", "kind": "ram", "views": {"cpu": 0x8_0000_0000}}
+OWN = {"memory": "seen", "role": "workspace", "reach": {"cpu": "rw", "npu": "rw"}}
+
+
+def test_a_core_of_64_bits_sees_pools_past_4_gibibytes(chip: Any) -> None:
+    """Engines see them where the bus has them."""
+    soc = chip({**RV64, **LOW_CONSOLE, "memories.seen": SEEN, "pools.own": OWN})
+    origin = soc.pool("own").region.origin
+    assert (origin, device_address(soc, "cpu", origin)) == (0x5000_0000, 0x8_0000_0000)
+    assert device_address(soc, "npu", origin) == origin
+    assert on_bus(soc, "cpu", 0x8_0000_0010) == 0x5000_0010
+    assert as_seen_by(soc, "cpu").pool("own").region.origin == 0x8_0000_0000
+    assert (far_pools(soc, "cpu"), far_pools(soc, "npu")) == ({"own": 0x8_0000_0000}, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"memories.seen.views": {"npu": 2**32}}, "E119 the view of memory 'seen' at 'npu' ends"),
+        ({"memories.seen.views": {"cpu": 2**48 - 4096}}, "E119 the view of memory 'seen' at 'cpu'"),
+        ({"devices.cpu.data": {"memory": "seen"}}, "E261 'cpu.data' is in memory 'seen', which"),
+        ({"pools.own.role": "both"}, "E261 pool 'own' is in memory 'seen', which 'cpu' sees past"),
+        ({"pools.own.heap": 4096}, "E261 pool 'own' is in memory 'seen', which 'cpu' sees past"),
+        ({"pools.own.provided": "application"}, "E261 pool 'own' is in memory 'seen', which"),
+        ({"devices.cpu.isa": "rv32imc"}, "E119 the view of memory 'seen' at 'cpu' ends past the"),
+        (
+            {"devices.cpu.core": "cortex_a53", "devices.cpu.isa": "aarch64"},
+            "E119 the view of memory 'seen' at 'cpu' ends past the 32-bit address space",
+        ),
+        (
+            {"devices.cpu.cache": {"line": 64, "maintenance": STEPS}},
+            "E119 the view of memory 'seen' at 'cpu' ends past 4 GiB, and the steps that maintain",
+        ),
+    ],
+)
+def test_what_a_core_cannot_see_past_4_gibibytes(
+    refused: Any, changes: dict[str, object], fault: str
+) -> None:
+    base = {**RV64, **LOW_CONSOLE, "memories.seen": SEEN, "pools.own": OWN}
+    (found,) = refused({**base, **changes})
+    assert found.startswith(fault)
 
 
 @pytest.mark.parametrize(("field", "value"), [("origin", 0x8000_0001), ("size", 65)])

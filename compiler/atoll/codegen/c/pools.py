@@ -8,6 +8,7 @@ from atoll.codegen.parameter_record import SECTION, parameter_record
 from atoll.codegen.pool_images import (
     MODEL_ALIGNMENT,
     behind,
+    far_pools,
     pool_images,
     pool_symbol,
     split_images,
@@ -33,7 +34,7 @@ def host_pools(
     images, given = split_images(pool_images(module, plan, commands), soc)
     if record := parameter_record(module, plan, soc, given):
         yield _record(module.name, record)
-    types = _element_types(module)
+    types, far = _element_types(module), far_pools(soc, soc.host)
     used = {placement.pool for placement in plan.placements.values()}
     for space in (each for each in plan.problem.pools if each.name in used):
         start, symbol = behind(space, soc), f"atoll_pool_{space.name}"
@@ -42,6 +43,8 @@ def host_pools(
             symbol, start = pool_symbol(module.name, space, soc), 0
             size = len(images[space.name])
             yield _image(symbol, space, soc, plan, held, types, commands, size)
+        elif space.name in far:
+            symbol = _at(far[space.name])
         else:
             yield f"extern uint8_t {symbol}[];\n"
         constants = {each.name for each in held} if space.name in images else set()
@@ -54,15 +57,26 @@ def host_pools(
         )
 
 
-def foreign_pools(plan: MemoryPlan, soc: ResolvedSoc, buffers: Sequence[str]) -> Iterator[str]:
+def foreign_pools(
+    plan: MemoryPlan, soc: ResolvedSoc, core: str, buffers: Sequence[str]
+) -> Iterator[str]:
     """Yield the declarations of what another core than the host sees of some buffers."""
+    far = far_pools(soc, core)
     by_pool: dict[str, list[str]] = {}
     for buffer in dict.fromkeys(buffers):
         by_pool.setdefault(_pool(plan, buffer), []).append(buffer)
     for pool, names in sorted(by_pool.items()):
         symbol, origin = f"atoll_pool_{pool}", soc.pool(pool).region.origin
-        yield f"extern uint8_t {symbol}[];\n"
+        if pool in far:
+            symbol = _at(far[pool])
+        else:
+            yield f"extern uint8_t {symbol}[];\n"
         yield "".join(_offset(name, symbol, plan.address(name) - origin) for name in names)
+
+
+def _at(address: int) -> str:
+    """Write an address that no symbol reaches."""
+    return f"((uint8_t *)(uintptr_t)UINT64_C({address:#x}))"
 
 
 def _record(network: str, record: bytes) -> str:

@@ -94,7 +94,7 @@ def emit_sources(
         parts = (
             _title(module, core.name),
             HEAD,
-            *foreign_pools(plan, soc, buffers),
+            *foreign_pools(plan, soc, core.name, buffers),
             *_kernels(module, core),
             *((CACHES,) if maintains(module, core.name) else ()),
             steps_text(module, core.name, position),
