@@ -9,6 +9,7 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection_table import protection_setup
 from atoll.bsp.render import FOLDER, opening_sentence, render
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
@@ -103,9 +104,9 @@ def _blocks(soc: ResolvedSoc, core: Cpu) -> tuple[tuple[int, str], ...]:
     normal = {
         block
         for memory in as_seen_by(soc, core.name).memories
-        for block in range(memory.origin // _BLOCK, (memory.end - 1) // _BLOCK + 1)
+        for block in range(memory.low.start // _BLOCK, -(-memory.low.stop // _BLOCK))
     }
-    kinds = ("NORMAL" if block in normal else "DEVICE" for block in range(2**32 // _BLOCK))
+    kinds = ("NORMAL" if block in normal else "DEVICE" for block in range(ADDRESS_SPACE // _BLOCK))
     return tuple((len(tuple(row)), kind) for kind, row in groupby(kinds))
 
 

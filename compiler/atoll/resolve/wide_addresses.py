@@ -76,7 +76,7 @@ def _rule_of_far(draft: Draft, claim: Claim) -> str:
         return "no pool can have a heap"
     users = (name for name, _ in _users(draft, claim))
     fed = next((name for name in users if draft.hands(name) != name), "")
-    return f"'{fed}' cannot have data, which the host moves by 32-bit addresses" if fed else ""
+    return f"the host cannot move data of '{fed}', whose addresses have 32 bits" if fed else ""
 
 
 def _note_unsuited(draft: Draft, claim: Claim, core: str, rule: str) -> None:

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY, REGISTER_PAGE
@@ -67,9 +68,25 @@ def out_of_space(case: Case) -> Iterator[Candidate]:
 
 
 def past_low_addresses(case: Case) -> Iterator[Candidate]:
-    """Yield other memories for a region; that a pool ends at 4 GiB the message says."""
+    """Yield a view of a pool's memory, then other memories for a region.
+
+    That a pool ends at 4 GiB the message says.
+    """
     if case.key[-1] == "memory":
+        yield from _seen_far(case, case.at(*case.key))
         yield from ((set_key(case.key, name),) for name in case.memories("ram", "rom"))
+
+
+def _seen_far(case: Case, name: str) -> Iterator[Candidate]:
+    """Yield a place on the bus for a memory past 4 GiB, where cores that reach the pool see it."""
+    memory = ("memories", name)
+    origin, reach = case.at(*memory, "origin"), case.table(*case.key[:-1], "reach")
+    cores = [each for each in case.devices("cpu", "dsp") if reach.get(each, "none") != "none"]
+    if isinstance(origin, int) and origin >= ADDRESS_SPACE and cores:
+        views = ", ".join(f"{core}: {hexadecimal(origin)}" for core in cores)
+        for place in case.free_spans(case.size(*memory, "size"), origin, name)[:_TRIED]:
+            moved = Edit((*memory, "origin"), hexadecimal(place))
+            yield (moved, Edit((*memory, "views"), f"{{{views}}}"))
 
 
 def align(case: Case) -> Iterator[Candidate]:
