@@ -256,7 +256,7 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
         faults.add(
             "E037",
             f"memory '{name}' has {format_size(memory.size)}, and a description at most"
-            f" {format_size(LARGEST_MEMORY)} of one: half of what 32 bits address",
+            f" {format_size(LARGEST_MEMORY)} of one where {narrow}",
             at=where.at("memories", name, "size"),
             remedy=f"write 'size: {format_size(LARGEST_MEMORY)}'; 'origin' says which part, and"
             " Atoll touches nothing else",
