@@ -228,11 +228,13 @@ def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip(tmp_path
     assert all(abs(each) <= 20 for each in others), ahead
 
 
-def with_reach(compiled: Compiled, reach: Mapping[str, Access]) -> ResolvedSoc:
-    """Return a chip whose firewalls give less of the shared pool."""
+def with_reach(
+    compiled: Compiled, reach: Mapping[str, Access], name: str = "shared"
+) -> ResolvedSoc:
+    """Return a chip whose firewalls give less of a pool."""
 
     def less(pool: Pool) -> Pool:
-        return replace(pool, reach={**pool.reach, **reach}) if pool.name == "shared" else pool
+        return replace(pool, reach={**pool.reach, **reach}) if pool.name == name else pool
 
     return replace(compiled.soc, pools=tuple(map(less, compiled.soc.pools)))
 
@@ -340,6 +342,17 @@ def test_a_core_sees_its_workspace_past_4_gibibytes(changes: tuple[str, ...], cp
     samples = (random_sample(compiled.graph, SAMPLES),)
     (outcome,) = run_models((compiled,), samples, cpu=cpu, accelerator=AcceleratorKind.MODEL)
     assert outcome.report.passed
+
+
+def test_a_write_past_4_gibibytes_is_kept_back_as_others(tmp_path: Path) -> None:
+    """The finding says where the bus has the byte."""
+    compiled = compile_file(load_soc(TRENCH), DIGITS)
+    hardware = with_reach(compiled, {"cpu": Access.READ}, "arena")
+    result = on_hardware(compiled, hardware, tmp_path)
+    assert (result.stop, result.trapped) == (Stop.TRAP, "cpu")
+    found, pool = violations(result)[0], compiled.soc.pool("arena").region
+    assert found.rule == "blocked by the firewall"
+    assert pool.origin <= found.address < pool.end
 
 
 @pytest.mark.parametrize("emit", ["object", "c"])

@@ -404,6 +404,38 @@ def test_exceptions_of_64_bits_tell_cause_and_place(
     assert (result.stop, result.exit_status) == (Stop.EXIT, cause)
 
 
+@pytest.mark.parametrize("wrong", [0x7_FFFF_FFF8, 0x8_0004_0000, 0x9_0000_0000, 0x2000_0000])
+def test_a_view_past_4_gibibytes_has_both_its_ends(wrong: int, run64: Run) -> None:
+    """What lies beside it traps, as does where the bus has the memory."""
+    result = run64(
+        f"""
+        la t0, handler
+        csrw mtvec, t0
+        li t1, 0x1122334455667788
+        li t0, 0x800000000
+        sd t1, 0(t0)
+        li t2, 0x80003FFF8
+        sd t1, 0(t2)
+        lw a0, 0(t0)
+        li a1, 0x55667788
+        bne a0, a1, 3f
+        ld a0, 0(t2)
+        bne a0, t1, 3f
+        li a2, {wrong:#x}
+        ld a0, 0(a2)
+        leave 98
+        .balign 4
+    handler:
+        csrr a1, mtval
+        bne a1, a2, 3f
+        leave 7
+    3:  leave 99
+        """,
+        overrides=("memories.sram.views={cpu: 0x8_0000_0000}",),
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 7)
+
+
 @pytest.mark.parametrize(("half", "target"), [(0x6080, 8), (0x6502, 10)])
 def test_a_doubleword_is_loaded_where_with_32_bits_a_float_is(half: int, target: int) -> None:
     data = half.to_bytes(2, "little")  # c.ld s0, 0(s1) and c.ldsp a0, 0(sp)
