@@ -3,7 +3,9 @@
 
 import ctypes
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from itertools import pairwise, starmap
+from operator import or_
 
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.memory_views import on_bus
@@ -217,29 +219,27 @@ class IssCore:
 
     def _map_memories(self) -> None:
         """Let the core's pages have the strongest right of any byte in them."""
-        pages: dict[int, int] = {}
+        opened: list[tuple[range, int]] = []
         rights = ((self._master.readable, READ | RUN), (self._master.writable, WRITE))
         for spans, right in rights:
             for span in spans:
                 self._model.add_window(self.state, span, writes=right == WRITE)
-                for page in range(span.start // PAGE, -(-span.stop // PAGE)):
-                    pages[page] = pages.get(page, 0) | right
+                opened.append((_whole_pages(span), right))
         for each in self._model.soc.address_blocks():
             if (view := each.views.get(self.cpu.name)) is not None:
                 self._model.add_view(self.state, view, each.low, hides=True)
         for alias in self._memory.aliases:
             seen = alias.device_range(self.cpu.name)
             self._model.add_view(self.state, seen.start, alias.shown, hides=False)
-        memory = self._model.memory
-        for right in set(pages.values()):
-            same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
-            for part in (each for span in merge_spans(same) for each in memory.parts(span)):
+        edges = sorted({edge for span, _ in opened for edge in (span.start, span.stop)})
+        for pages in starmap(range, pairwise(edges)):
+            right = reduce(or_, (right for span, right in opened if pages.start in span), 0)
+            for part in self._model.memory.parts(pages) if right else ():
                 for seen, pointer in self._memory.places(part):
                     self._emulator.map_memory(seen, right, pointer)
 
     def _map_registers(self) -> None:
-        spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
-        for span in merge_spans(spans):
+        for span in merge_spans(_whole_pages(block) for block, _ in self._blocks):
             self._emulator.map_registers(span, self._read_register, self._write_register)
         for own in self._own:
             for writes in (False, True):
@@ -358,3 +358,7 @@ class IssCore:
             self._second_word = address + WORD, self.time
             self._trap_access(address, writes=writes)
             self._emulator.pc = self._pc
+
+
+def _whole_pages(span: range) -> range:
+    return range(span.start & -PAGE, -(-span.stop // PAGE) * PAGE)
