@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which devices see past 4 GiB, and what of a chip may lie there: memories, and nothing in them."""
+"""Which devices see past 4 GiB, and what of a chip may lie there.
+
+Memories may; on the bus nothing in them does. A core may see some pools there, in a view.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,6 +19,8 @@ from atoll.resolve.reach import access_of
 from atoll.resolve.soc import Memory, Region, RegionKind
 
 LARGEST_POOL = 2**31
+"""Bytes of a pool: generated code has offsets in one as numbers of 32 bits with a sign."""
+
 _MAY_BE_FAR = ("workspace", "state")
 _GRANULE = 16
 _WIDE = 64
@@ -30,7 +35,7 @@ def narrow_core(draft: Draft) -> str:
 
 
 def sees_far(draft: Draft, device: str) -> bool:
-    """Tell whether a device may see memories past 4 GiB: of those only cores of RISC-V are."""
+    """Tell whether a device may have a view past 4 GiB: a RISC-V core of 64 bits."""
     cpu = draft.soc.devices.get(device)
     if not isinstance(cpu, Cpu) or _bits(draft, device, cpu) != _WIDE:
         return False
