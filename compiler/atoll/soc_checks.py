@@ -13,11 +13,11 @@ from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import AtollError, Fault, UsageError
 from atoll.interchange.mpool import pool_file_of
-from atoll.interchange.vela_ini import vela_config_of
 from atoll.plugins.loading import foreign_code
 from atoll.records import dataclass
 from atoll.resolve.engine_parts import check_functions, identity_of
 from atoll.resolve.soc import ResolvedSoc
+from atoll.vela.ini_file import vela_config_of
 
 GROUP = "atoll.check"
 FITS = "whether a network fits and what emitters make of it (atoll plan, atoll run)"

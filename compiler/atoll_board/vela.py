@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping
 from functools import partial
 
-from atoll.interchange.vela_ini import section_lines
 from atoll.soc_checks import faults_of
 from atoll.vela.configuration import configuration_of
+from atoll.vela.ini_file import section_lines
 from atoll.vela.memories import npu_of, target_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import opening_sentence

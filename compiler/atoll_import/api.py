@@ -7,8 +7,8 @@ from pathlib import Path
 from atoll.api.imports import Import, LeftOut
 from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.diagnostics.errors import UsageError
-from atoll.interchange.vela_ini import VelaChoice
 from atoll.utils.files import write_text
+from atoll.vela.ini_file import VelaChoice
 from atoll_import.imported import import_files
 from atoll_import.onto import put_onto
 from atoll_import.reader import given_file

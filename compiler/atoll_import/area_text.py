@@ -8,8 +8,8 @@ from pathlib import Path
 from atoll.description.edits import to_yaml_line
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.units import format_frequency, format_size
-from atoll.interchange.vela_ini import VelaConfig
 from atoll.resolve.soc import PoolSpeed
+from atoll.vela.ini_file import VelaConfig
 from atoll_import.description_names import PLAIN_PATH, path_from
 from atoll_import.facts import Area
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
-from atoll.interchange.vela_ini import VelaConfig
 from atoll.records import dataclass
 from atoll.resolve.soc import PoolSpeed
+from atoll.vela.ini_file import VelaConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.description.undecided import Question, questions_of
-from atoll.interchange.vela_ini import VelaChoice
 from atoll.records import dataclass
+from atoll.vela.ini_file import VelaChoice
 from atoll_import.aliases import with_aliases
 from atoll_import.chip_text import chip_text
 from atoll_import.facts import Core, Facts, LeftOut

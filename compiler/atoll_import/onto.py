@@ -12,7 +12,6 @@ from atoll.description.undecided import questions_of
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_frequency, format_size
-from atoll.interchange.vela_ini import AreaSpeed, VelaConfig, parse_vela_config
 from atoll.resolve import load_soc, resolve_tree
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
 from atoll.vela.configuration import (
@@ -22,6 +21,7 @@ from atoll.vela.configuration import (
     pools_of_areas,
     says_the_same,
 )
+from atoll.vela.ini_file import AreaSpeed, VelaConfig, parse_vela_config
 from atoll.vela.memories import VelaTarget, npu_of, port_of, target_of
 from atoll.vela.speeds import Port, area_speed, pool_speed, speed_of_pool
 from atoll_import.area_text import speed_keys, vela_text

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
-from atoll.interchange.vela_ini import VelaChoice
 from atoll.plugins.registry import Registry
 from atoll.records import dataclass
+from atoll.vela.ini_file import VelaChoice
 from atoll_import.facts import Facts, Source
 
 MAX_BYTES = 64 * 2**20

@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from atoll.interchange.vela_ini import (
+from atoll.resolve.soc import PoolSpeed
+from atoll.vela.ini_file import (
     AREAS,
     SYSTEM,
     AreaSpeed,
     VelaConfig,
     parse_vela_config,
 )
-from atoll.resolve.soc import PoolSpeed
 from atoll.vela.speeds import PORT_BYTES, Port, pool_speed
 from atoll_import.engines import ethos_u_named
 from atoll_import.facts import Area, Engine, Facts, LeftOut, Source

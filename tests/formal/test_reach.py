@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from atoll.cli.app import app
-from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.chip.memory_map import Windows, windows_of
@@ -127,6 +127,11 @@ def test_a_window_too_large_is_refuted_with_the_access(tmp_path: Path) -> None:
     assert not any(
         each.write and each.first <= cpu.broken.address and last <= each.last for each in cpu.grants
     )
+
+
+def test_a_view_past_4_gib_is_not_called_proven() -> None:
+    with pytest.raises(SimulationError, match="'high' is at 0x800000000, and RTL has 32-bit"):
+        prove_all(load_soc(ROOT / "tests" / "data" / "trench.yaml"))
 
 
 def test_without_the_tools_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from atoll.api.notebook import Row, html_table
 from atoll.description.undecided import Question
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import cut, printable
-from atoll.interchange.vela_ini import VelaChoice
 from atoll.records import dataclass
+from atoll.vela.ini_file import VelaChoice
 
 _LONGEST = 200
 

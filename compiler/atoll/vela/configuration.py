@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.interchange.vela_ini import (
+from atoll.resolve.soc import Pool, ResolvedSoc
+from atoll.vela.ini_file import (
     AreaSpeed,
     VelaChoice,
     VelaConfig,
     parse_vela_config,
     vela_config_of,
 )
-from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.vela.memories import NAME, VelaTarget, port_of
 from atoll.vela.speeds import area_speed, is_same_scale, pool_speed, speed_of_pool
 

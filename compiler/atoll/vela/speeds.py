@@ -4,9 +4,9 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from atoll.interchange.vela_ini import AreaSpeed
 from atoll.records import dataclass
 from atoll.resolve.soc import Pool, PoolSpeed, ResolvedSoc
+from atoll.vela.ini_file import AreaSpeed
 
 PORT_BYTES = {"ethos_u55": 8, "ethos_u65": 16, "ethos_u85": 16}
 """Width of a data port, by the accelerator's name."""

@@ -65,7 +65,18 @@ def check_memories(soc: ResolvedSoc) -> None:
         for memory in soc.memories
         if memory.size > LARGEST
     ]
-    faults += [
+    if faults:
+        raise SimulationError.all(faults)
+    check_addresses(soc)
+
+
+def check_addresses(soc: ResolvedSoc) -> None:
+    """Refuse a chip with memories that RTL would have past 4 GiB, on the bus or in a view.
+
+    Raises:
+        SimulationError: E253.
+    """
+    faults = [
         Fault(
             code="E253",
             message=f"memory '{memory.name}' is at {last:#x}, and RTL has 32-bit addresses",
@@ -74,7 +85,8 @@ def check_memories(soc: ResolvedSoc) -> None:
         )
         for memory in soc.memories
         for last in (max((memory.origin, *memory.views.values())),)
-        if memory.size <= LARGEST and last + memory.size > ADDRESS_SPACE
+        if last >= ADDRESS_SPACE
+        or any(v + memory.size > ADDRESS_SPACE for v in memory.views.values())
     ]
     if faults:
         raise SimulationError.all(faults)

@@ -199,7 +199,7 @@ def _master(
         Target(
             signal=f"mem_{memory.name}",
             index=f"[{index}]",
-            span=_whole(memory) if _touches(readable, memory) else range(0),
+            span=memory.low if _touches(readable, memory) else range(0),
         )
         for memory in soc.memories
     )
@@ -243,10 +243,6 @@ def _touches(spans: Iterable[range], memory: Memory) -> bool:
     return any(span.start < memory.end and memory.origin < span.stop for span in spans)
 
 
-def _whole(memory: Memory) -> range:
-    return range(memory.origin, memory.end)
-
-
 def _interrupts(soc: ResolvedSoc, device: Device) -> str:
     if device.name == soc.host:
         return "irq"
@@ -269,8 +265,8 @@ def _memory(memory: Memory, masters: Iterable[str], data_bytes: int) -> BuiltMem
     return BuiltMemory(
         name=memory.name,
         signal=f"mem_{memory.name}",
-        span=_whole(memory),
-        room=max(SMALL_MEMORY, 1 << (memory.size - 1).bit_length()),
+        span=memory.low,
+        room=max(SMALL_MEMORY, 1 << (len(memory.low) - 1).bit_length()),
         word_bytes=min(memory.width, data_bytes),
         banks=memory.banks,
         read_latency=memory.read_latency,

@@ -16,7 +16,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import new_folder
 from atoll.utils.scratch import temporary_folder
 from atoll.version import __version__
-from atoll_sim.chip.checks import check_cores, check_engines
+from atoll_sim.chip.checks import check_addresses, check_cores, check_engines
 from atoll_sim.chip.chip_parts import BuiltMemory, Chip
 from atoll_sim.chip.generate import defines, environment_of, generate, versions
 from atoll_sim.chip.memory_map import windows_of
@@ -57,6 +57,7 @@ def export_rtl(
     """
     check_cores(soc, ALONE)
     check_engines(soc, frozenset())
+    check_addresses(soc)
     planned = plan_chip(soc)
     memories = tuple(map(_trim_memory, planned.memories))
     chip = replace(planned, memories=memories, exported=True)

@@ -11,6 +11,7 @@ from atoll.diagnostics.progress import current
 from atoll.records import dataclass
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.chip.checks import check_addresses
 from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import (
     BENCH_SOURCES,
@@ -102,7 +103,7 @@ def prove_all(
 
     Raises:
         UsageError: E252; no tools are installed.
-        SimulationError: as `atoll_sim.chip.plan.plan_chip`.
+        SimulationError: as `atoll_sim.chip.plan.plan_chip`; E253, past 4 GiB.
         ToolchainError: as `atoll_sim.formal.prove.decide`.
     """
     if not available():
@@ -166,6 +167,7 @@ def _broken_access(chip: Chip, device: str, verdict: Verdict) -> BrokenAccess | 
 
 def plan_proof(soc: ResolvedSoc) -> Chip:
     """Decide what a proof is about: the interconnect, with whatever asks and answers around it."""
+    check_addresses(soc)
     chip = plan_chip(soc)
     lines = dict(enumerate(chip.lines.values()))
     return replace(chip, lines=lines, exported=True, proven=True)
@@ -245,7 +247,8 @@ def _registers(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, range]]:
 
 def _places(soc: ResolvedSoc, device: Device, memory: str) -> Iterator[Place]:
     found = soc.memory(memory)
-    yield Place(found.device_range(device.name), 0)
+    seen = found.device_range(device.name)
+    yield Place(seen[: len(found.low)], 0)
     for alias in soc.aliases:
         if alias.memory == memory and device.name in alias.devices:
             yield Place(alias.device_range(device.name), alias.byte - found.origin)
@@ -268,7 +271,7 @@ def _targets(soc: ResolvedSoc, device: Device, index: int) -> Iterator[Reached]:
                 owed=f"{at}.gen_port[{index}].u_port.owed_q",
             ),
             facts=(
-                f"{at}.SizeBytes >= {memory.size}",
+                f"{at}.SizeBytes >= {len(memory.low)}",
                 f"{at}.Writable == 1'b{int(memory.kind != 'rom')}",
             ),
         )

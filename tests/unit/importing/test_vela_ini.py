@@ -24,15 +24,15 @@ from tests.unit.importing.vendor import VELA_INI
 
 import atoll
 from atoll.diagnostics.errors import AtollError, UsageError
-from atoll.interchange.vela_ini import (
+from atoll.resolve import load_soc
+from atoll.resolve.soc import PoolSpeed
+from atoll.soc_checks import check_soc
+from atoll.vela.ini_file import (
     AreaSpeed,
     VelaChoice,
     parse_vela_config,
     section_lines,
 )
-from atoll.resolve import load_soc
-from atoll.resolve.soc import PoolSpeed
-from atoll.soc_checks import check_soc
 from atoll.vela.speeds import Port, area_speed, is_same_scale, pool_speed
 from atoll_board.package import Board, package_files
 from atoll_import.imported import import_files
