@@ -6,7 +6,8 @@ from pathlib import Path
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 
-CORE = Path(__file__).parent / "data" / "caches" / "write_back.yaml"
+FOLDER = Path(__file__).parent / "data" / "caches"
+CORE = FOLDER / "write_back.yaml"
 CORTEX_M7 = (
     "devices.cpu.core=cortex_m7",
     "devices.cpu.isa=armv7e-m",
@@ -36,3 +37,12 @@ def cached_twin(cpu: int = 64, dsp: int = 32, *settings: str) -> ResolvedSoc:
         given += [f"devices.{name}.core={CORE}", f"memories.{name}_tcm.cached=false"]
         given += [f"devices.{name}.cache.line={line}"] if line else []
     return load_soc("twin", (*given, *settings))
+
+
+SHARED_BY_REGISTERS = FOLDER / "shared_by_registers.yaml"
+SHARED_BY_INSTRUCTIONS = FOLDER / "shared_by_instructions.yaml"
+APART = ("devices.cpu.cache.shared=null",)
+"""Both cores of such a chip have a cache of their own."""
+
+NOT_OF_THE_HOST = ("host=dsp", "devices.dsp.mailbox=null")
+"""The two cores of the second chip have one cache, and its host another."""

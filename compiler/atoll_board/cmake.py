@@ -151,7 +151,7 @@ def _self_test(board: Board, core: Cpu, elf: str) -> _SelfTest:
         script=SCRIPT if host else f"linker/{script_name(board.soc, core)}",
         sources=selftest_sources(board, core),
         host=host,
-        cached=core.cache is not None,
+        cached=board.soc.maintains_cache(core),
     )
 
 

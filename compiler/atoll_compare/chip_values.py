@@ -9,6 +9,7 @@ from atoll.records import dataclass
 from atoll.resolve.register_steps import Steps
 from atoll.resolve.soc import (
     Alias,
+    Cache,
     Cpu,
     Device,
     Dma,
@@ -167,14 +168,23 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
                 yield f"signals.{end}.send", _steps(signal.send)
                 yield f"signals.{end}.clear", _steps(signal.clear)
     if core.cache:
-        yield "cache.line", size(core.cache.line)
-        yield "cache.write_back", _flag(core.cache.write_back)
-        if steps := core.cache.maintenance:
-            yield "cache.maintenance.clean", _steps(steps.clean)
-            yield "cache.maintenance.invalidate", _steps(steps.invalidate)
+        yield from _cache(core.cache)
     yield "hart", Value(str(core.hart), core.hart)
     if core.release:
         yield "release", _steps(core.release)
+
+
+def _cache(cache: Cache) -> Iterator[tuple[str, Value]]:
+    yield "cache.line", size(cache.line)
+    yield "cache.write_back", _flag(cache.write_back)
+    if cache.size and cache.ways:
+        yield "cache.size", size(cache.size)
+        yield "cache.ways", count(cache.ways)
+    if cache.shared:
+        yield "cache.shared", Value(cache.shared)
+    if steps := cache.maintenance:
+        yield "cache.maintenance.clean", _steps(steps.clean)
+        yield "cache.maintenance.invalidate", _steps(steps.invalidate)
 
 
 def _steps(steps: Steps) -> Value:

@@ -5,13 +5,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.cached_chips import cached_twin
+from tests.cached_chips import NOT_OF_THE_HOST, SHARED_BY_INSTRUCTIONS, cached_twin
 from tests.effort import cases
 from tests.requests import load_requests
 
 from atoll.contract.maintenance_check import maintenance_faults
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.ir.maintenance import Operation
 from atoll.memory.problem import Buffer
+from atoll.resolve import load_soc
 from atoll_sim.mutate.caches import cache_omissions
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -38,6 +40,38 @@ def test_maintenance_is_enough_and_none_of_it_too_much(seed: int) -> None:
     assert not list(maintenance_faults(module, plan, soc))
     for each in cache_omissions(compiled):
         assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
+
+
+def random_shared_build(seed: int) -> Compiled:
+    """Place operators on two cores of one cache, which the host has or not, and on a third."""
+    random = Random(seed)
+    settings = list(random.choice([(), NOT_OF_THE_HOST]))
+    settings += [
+        f"devices.{name}.cache.{key}={value}"
+        for name in ("cpu", "dsp")
+        for key, value in (
+            ("line", random.choice((8, 16, 64))),
+            ("write_back", random.choice(("true", "true", "false"))),
+        )
+    ]
+    settings += random.choice([[], ["devices.npu=null"], ["devices.dsp.cache=null"]])
+    wishes = [f"{name}={random.choice(('cpu_0', 'cpu_1', 'dsp'))}" for name in OPERATORS]
+    chosen = tuple(random.sample(wishes, random.randrange(len(wishes))))
+    options = BuildOptions(requests=load_requests(None, chosen))
+    return compile_file(load_soc(SHARED_BY_INSTRUCTIONS, settings), DIGITS, options)
+
+
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_maintenance_of_a_shared_cache_is_enough_and_little_of_it_too_much(seed: int) -> None:
+    """A core other than the host cleans what it wrote though nobody else may ever look."""
+    compiled = random_shared_build(seed)
+    module, plan, soc = compiled.module, compiled.plan, compiled.soc
+    assert not list(maintenance_faults(module, plan, soc))
+    for each in cache_omissions(compiled):
+        operation = each.operation
+        if operation.core == soc.host or operation.operation is Operation.INVALIDATE:
+            assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
+        assert operation.core == soc.host or soc.host not in soc.sharing(operation.core)
 
 
 @pytest.mark.parametrize("seed", range(cases(20)))

@@ -140,6 +140,11 @@ def device_header(soc: ResolvedSoc) -> str:
         cores=soc.remote_cpus,
         shares=any(core.shared_mailbox for core in soc.remote_cpus),
         cached=any(caches_mailbox(soc, core, soc.host_cpu) for core in soc.remote_cpus),
+        shared=[
+            core
+            for core in soc.remote_cpus
+            if core.shared_mailbox and core.name in soc.sharing(soc.host)
+        ],
         signals=any(core.signals for core in soc.remote_cpus),
         line=mailbox.LINE,
     )
@@ -350,8 +355,12 @@ def woken_by(signals: Signals | None, heard: Interrupt | None, line: int | None 
 
 
 def caches_mailbox(soc: ResolvedSoc, core: Cpu, viewer: Cpu) -> bool:
-    """Tell whether the data cache of a core keeps lines of the mailbox in memory of one."""
-    return bool(viewer.cache and core.shared_mailbox and soc.is_kept(core.shared_mailbox))
+    """Tell whether the data cache of a core hides the mailbox in memory of one from its other side.
+
+    It keeps lines of it, and host and core do not share it.
+    """
+    kept = viewer.cache and core.shared_mailbox and soc.is_kept(core.shared_mailbox)
+    return bool(kept) and not {core.name, soc.host} <= soc.sharing(viewer.name)
 
 
 def _mailbox_at(soc: ResolvedSoc, core: Cpu, device: str) -> int:

@@ -47,7 +47,11 @@ def startup_files(
             for core in soc.remote_cpus
         },
         **core_files(soc),
-        **{cache_source(core): _cache(soc, core) for core in image_cores(soc) if core.cache},
+        **{
+            cache_source(core): _cache(soc, core)
+            for core in image_cores(soc)
+            if soc.maintains_cache(core)
+        },
     }
 
 

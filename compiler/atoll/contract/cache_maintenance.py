@@ -9,20 +9,24 @@ Nobody knows what ran on the host before, so at the begin each line of the pools
 its cache, and out of date in every one. Another core than the host cleans what it wrote as each of
 its steps ends: nobody could have it do so later. A state is in memory as a run begins, and is
 brought there before the run ends.
+
+Cores that share a cache need nothing between each other. If the host is one of them, it does all,
+before a step begins; otherwise each core does it around its own steps, and others may rely on that
+once such a step has ended.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.ir.maintenance import Maintenance, Operation
-from atoll.ir.tir import AcceleratorWait, Entry, IRModule, Step
+from atoll.ir.tir import AcceleratorWait, CallStart, Entry, IRModule, Step
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 
 def maintain_caches(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
     """Return the module with maintenance in its steps, as little as `plan` needs."""
-    caches = [_Cache(cpu, module.entry, plan, soc) for cpu in soc.cached_cpus]
+    caches = [_Cache(cores, module.entry, plan, soc) for cores in soc.data_caches]
     steps = tuple(_with(step, caches) for step in module.entry.steps)
     mapped = module.entry.inputs if soc.interface.map_inputs else ()
     read = (*module.entry.outputs, *mapped)
@@ -43,10 +47,12 @@ def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
     loads = [name for name in step.reads if name not in step.writes]
     for cache in caches:
         if isinstance(step.action, AcceleratorWait):
-            cache.outdate(step)
-        elif step.device == cache.core:
-            before += cache.load(loads)
-            after += cache.store(step.writes)
+            cache.end(step)
+        elif step.device in cache.cores:
+            before += cache.load(loads, step.device)
+            after += cache.store(step.writes, step.device)
+            if not isinstance(step.action, CallStart):
+                cache.end(step)
         else:
             before += cache.give((*loads, *step.writes))
             cache.outdate(step)
@@ -54,18 +60,27 @@ def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
 
 
 class _Cache:
-    """What one core's cache may hold: the lines of the pools that it shares, one after another."""
+    """What one cache may hold: the lines of the pools that its cores share with other devices.
 
-    def __init__(self, cpu: Cpu, entry: Entry, plan: MemoryPlan, soc: ResolvedSoc) -> None:
-        assert cpu.cache
-        self.core = cpu.name
-        self.of_host = cpu.name == soc.host
-        self._line = cpu.cache.line
-        self._holds_stores = cpu.cache.write_back
+    Attributes:
+        cores: those that have it.
+        of_host: the host is one of them, and maintains it.
+    """
+
+    def __init__(
+        self, cores: Sequence[Cpu], entry: Entry, plan: MemoryPlan, soc: ResolvedSoc
+    ) -> None:
+        cache = cores[0].cache
+        assert cache
+        self.cores = frozenset(cpu.name for cpu in cores)
+        self.of_host = soc.host in self.cores
+        self._host = soc.host
+        self._line = cache.line
+        self._holds_stores = cache.write_back
         shared = {
             pool.name: pool.region.origin
             for pool in soc.pools
-            if soc.is_cached(pool) and _is_shared(pool.reach, cpu.name)
+            if soc.is_cached(pool) and _is_shared(pool.reach, self.cores)
         }
         starts, lines = {}, 0
         for name, origin in shared.items():
@@ -81,28 +96,33 @@ class _Cache:
         }
         self._sizes = entry.sizes
         self._dirty = bytearray([self.of_host and self._holds_stores]) * lines
-        self._stale = bytearray([1]) * (lines * self._line)
+        keepers = (soc.host,) if self.of_host else self.cores
+        self._stale = {core: bytearray([1]) * (lines * self._line) for core in keepers}
+        self._forgotten: dict[str, list[slice]] = {core: [] for core in keepers}
         if self.of_host:
             for name in (*entry.inputs, *(constant.name for constant in entry.constants)):
-                self._set(self._stale, self._bytes(name), 0)
+                self._set(self._stale[soc.host], self._bytes(name), 0)
         for name in entry.states:
             self._set(self._dirty, self._lines(name), 0)
 
-    def load(self, names: Iterable[str]) -> Iterator[Maintenance]:
-        """Let the core load buffers; yield what has to be done before."""
+    def load(self, names: Iterable[str], core: str = "") -> Iterator[Maintenance]:
+        """Let a core load buffers, by default the host; yield what has to be done before."""
+        keeper = self._keeper(core)
         for name in names:
-            if any(self._stale[self._bytes(name)]):
+            if any(self._stale[keeper][self._bytes(name)]):
                 lines = self._lines(name)
                 whole = slice(lines.start * self._line, lines.stop * self._line)
-                self._set(self._stale, whole, 0)
-                yield Maintenance(self.core, Operation.INVALIDATE, name)
+                self._set(self._stale[keeper], whole, 0)
+                self._forgotten[keeper].append(whole)
+                yield Maintenance(keeper, Operation.INVALIDATE, name)
 
-    def store(self, names: Iterable[str]) -> Iterator[Maintenance]:
-        """Let the core store to buffers; yield what has to be done when it has."""
+    def store(self, names: Iterable[str], core: str) -> Iterator[Maintenance]:
+        """Let a core store to buffers; yield what has to be done when it has."""
         for name in names:
-            self._set(self._stale, self._bytes(name), 0)
+            for stale in self._stale.values():
+                self._set(stale, self._bytes(name), 0)
             if not self.of_host and self._holds_stores and name in self._begins:
-                yield Maintenance(self.core, Operation.CLEAN, name)
+                yield Maintenance(core, Operation.CLEAN, name)
             elif self._holds_stores:
                 self._set(self._dirty, self._lines(name), 1)
 
@@ -111,18 +131,33 @@ class _Cache:
         for name in names:
             if any(self._dirty[self._lines(name)]):
                 self._set(self._dirty, self._lines(name), 0)
-                yield Maintenance(self.core, Operation.CLEAN, name)
+                yield Maintenance(self._host, Operation.CLEAN, name)
 
     def settle(self, names: Iterable[str]) -> Iterator[Maintenance]:
-        """Yield what brings buffers to memory that the core has stored outside of a run."""
+        """Yield what brings buffers to memory that the host has stored outside of a run."""
         held = (name for name in names if self._holds_stores and name in self._begins)
-        yield from (Maintenance(self.core, Operation.CLEAN, name) for name in held)
+        yield from (Maintenance(self._host, Operation.CLEAN, name) for name in held)
+
+    def end(self, step: Step) -> None:
+        """Let a step end: what its core forgot, no core of the cache finds any more."""
+        if step.device not in self.cores:
+            self.outdate(step)
+            return
+        keeper = self._keeper(step.device)
+        for whole in self._forgotten[keeper]:
+            own = self._stale[keeper][whole]
+            for stale in (each for core, each in self._stale.items() if core != keeper):
+                stale[whole] = bytes(map(min, stale[whole], own))
+        self._forgotten[keeper].clear()
 
     def outdate(self, step: Step) -> None:
-        """Let a step of another device write."""
-        if step.device != self.core:
+        """Let a step of a device write that has another view."""
+        for stale in self._stale.values():
             for name in step.writes:
-                self._set(self._stale, self._bytes(name), 1)
+                self._set(stale, self._bytes(name), 1)
+
+    def _keeper(self, core: str) -> str:
+        return self._host if self.of_host else core
 
     def _bytes(self, name: str) -> slice:
         if name not in self._begins:
@@ -139,7 +174,7 @@ class _Cache:
         flags[where] = bytes([value]) * len(flags[where])
 
 
-def _is_shared(reach: Mapping[str, Access], core: str) -> bool:
-    """Return whether the core and another device reach a pool."""
+def _is_shared(reach: Mapping[str, Access], cores: frozenset[str]) -> bool:
+    """Return whether some cores and another device reach a pool."""
     reaching = {name for name, access in reach.items() if access is not Access.NONE}
-    return core in reaching and len(reaching) > 1
+    return bool(reaching & cores and reaching - cores)

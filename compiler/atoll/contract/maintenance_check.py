@@ -4,6 +4,10 @@
 Follows, for each byte of the cached pools, who wrote it last, and whose value memory holds and
 each core with a cache would load, as far as that is sure: a cache takes in and writes back lines
 whenever it likes. A device has to find the latest value in memory, a core in its own view.
+
+Cores that share a cache write back the same lines, and load what the others stored. What one of
+them forgets, the others have not forgotten before its step ends. Where the host is one of them, it
+alone maintains the cache, before it has any step begin.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,6 +47,7 @@ def maintenance_faults(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> 
             ends[step.device] = step.after
         else:
             yield from state.maintain((*ends.pop(step.device, ()), *step.after))
+            state.end(step.device)
     yield from state.maintain(entry.after)
     mapped = entry.inputs if soc.interface.map_inputs else ()
     yield from state.read(soc.host, (*entry.outputs, *mapped), "when the run has ended")
@@ -51,15 +56,28 @@ def maintenance_faults(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> 
 
 
 class _View:
-    """What one core would load, and what it may write back."""
+    """What one core would load, and what it may write back.
+
+    Attributes:
+        sharers: the views of all cores that have its cache, itself included.
+        dirty: lines that may be written back; the same for all sharers.
+        forgotten: bytes that it forgot in the step under way.
+    """
 
     def __init__(self, cache: Cache, size: int, dirty: Iterable[slice]) -> None:
         self.line = cache.line
         self.holds_stores = cache.write_back
         self.values = np.full(size, UNSURE, np.int32)
         self.dirty = np.zeros(-(-size // cache.line), bool)
+        self.sharers: tuple[_View, ...] = (self,)
+        self.forgotten: list[slice] = []
         for span in dirty if cache.write_back else ():
             self.dirty[self.lines(span)] = True
+
+    def share(self, views: Iterable["_View"]) -> None:
+        """Have the lines of the first of some views, itself among them."""
+        self.sharers = tuple(views)
+        self.dirty = self.sharers[0].dirty
 
     def lines(self, span: slice) -> slice:
         """Return the lines that a span of bytes touches."""
@@ -81,7 +99,7 @@ class _Run:
             for pool in soc.pools
             if soc.is_cached(pool)
             and cores & _devices_that_reach(pool)
-            and len(_devices_that_reach(pool)) > 1
+            and len({soc.sharing(name) or name for name in _devices_that_reach(pool)}) > 1
         ]
         most = max(cpu.cache.line for cpu in soc.cached_cpus if cpu.cache)
         size, spans = 0, {}
@@ -105,6 +123,9 @@ class _Run:
             for cpu in soc.cached_cpus
             if cpu.cache
         }
+        for sharing in soc.data_caches:
+            for cpu in sharing:
+                self._views[cpu.name].share(self._views[each.name] for each in sharing)
         for name in (*entry.inputs, *(constant.name for constant in entry.constants)):
             self._store(soc.host, name, 0)
         for name in entry.states:
@@ -130,15 +151,27 @@ class _Run:
             if span is None:
                 yield _fault(f"'{each}' is of a buffer that no cache holds")
                 continue
+            if each.core != self._host and self._views.get(self._host) in view.sharers:
+                yield _fault(f"'{each}' is what the host does, which has the same cache")
             if each.operation is Operation.CLEAN:
                 self._write_back(view, span)
             else:
                 self._forget(view, span)
+            if each.core == self._host:
+                self.end(self._host)
+
+    def end(self, device: str) -> None:
+        """End a step: what its core forgot, all that share its cache have forgotten."""
+        if view := self._views.get(device):
+            for whole in view.forgotten:
+                for other in view.sharers:
+                    other.values[whole] = view.values[whole]
+            view.forgotten.clear()
 
     def late_write_backs(self) -> Iterator[Fault]:
         """Yield the cores, other than the host, that may write back after the run."""
         for core, view in self._views.items():
-            if core != self._host and view.dirty.any():
+            if self._views.get(self._host) not in view.sharers and view.dirty.any():
                 yield _fault(f"'{core}' may write back lines when the run has ended")
 
     def _keep(self, name: str) -> None:
@@ -157,32 +190,42 @@ class _Run:
         self._latest[span] = value
         own = self._views.get(device)
         for view in self._views.values():
-            if view is not own:
-                view.values[span] = UNSURE
-        if own:
-            own.values[span] = value
+            view.values[span] = value if own in view.sharers else UNSURE
         if own and own.holds_stores:
             whole = own.whole(span)
             own.dirty[own.lines(span)] = True
             _lose(self._memory, whole, own.values)
             return
         self._memory[span] = value
+        self._overwrite(span)
+        for sharer in own.sharers if own else ():
+            _lose(sharer.values, span, self._memory)
+
+    def _overwrite(self, span: slice) -> None:
+        """Be unsure of bytes over which a cache may yet write back its own."""
         for view in self._views.values():
-            if view.dirty[view.lines(span)].any():
-                self._memory[span] = UNSURE
+            begin = view.lines(span).start
+            for line in np.flatnonzero(view.dirty[view.lines(span)]) + begin:
+                self._memory[line * view.line : (line + 1) * view.line] = UNSURE
 
     def _write_back(self, view: _View, span: slice) -> None:
         for line in np.flatnonzero(view.dirty[view.lines(span)]) + view.lines(span).start:
             whole = slice(line * view.line, (line + 1) * view.line)
             self._memory[whole] = view.values[whole]
             view.dirty[line] = False
+            self._overwrite(whole)
+            for sharer in view.sharers:
+                _lose(sharer.values, whole, self._memory)
 
     def _forget(self, view: _View, span: slice) -> None:
         lines, whole = view.lines(span), view.whole(span)
         if view.dirty[lines].any():
             _lose(self._memory, whole, view.values)
         view.dirty[lines] = False
+        for other in view.sharers:
+            _lose(other.values, whole, self._memory)
         view.values[whole] = self._memory[whole]
+        view.forgotten.append(whole)
 
 
 def _used_bytes(plan: MemoryPlan, entry: Entry, pool: Pool) -> int:
@@ -197,7 +240,7 @@ def _devices_that_reach(pool: Pool) -> set[str]:
 
 
 def _lose(memory: NDArray[np.int32], whole: slice, values: NDArray[np.int32]) -> None:
-    """Be unsure of the bytes that may be written back or not."""
+    """Be unsure of bytes of `memory` that may be as they are there, or in `values`."""
     memory[whole] = np.where(memory[whole] == values[whole], memory[whole], UNSURE)
 
 

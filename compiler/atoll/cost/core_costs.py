@@ -293,7 +293,8 @@ def asking_cycles(soc: ResolvedSoc) -> int:
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
     """Tell whether two cores that the host can ask run the same code at the same pace.
 
-    A core with a data cache is like no other: parts of one buffer would share lines.
+    Parts of one buffer share lines, so that cores with data caches are alike only where they have
+    one, and the host has that, too: it maintains the cache before any part begins.
     """
     one, two = (
         (
@@ -308,4 +309,6 @@ def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
         for each in (other, core)
     )
     asked = other.name == soc.host or other.has_mailbox
-    return one == two and asked and not (other.cache or core.cache)
+    cores = soc.sharing(core.name)
+    share = cores == soc.sharing(other.name) and (not cores or soc.host in cores)
+    return one == two and asked and share

@@ -76,11 +76,11 @@ class Program(Protocol):
 
 
 def lines_by_operator(cost: Program) -> Mapping[str, OperatorLines]:
-    """Return what operators move on cores whose data cache has a known size.
+    """Return what operators move on cores that alone have a data cache, of a known size.
 
     Those are left out of which nobody can count it.
     """
-    cores = [core for core in cost.soc.cached_cpus if core.cache and core.cache.sets]
+    cores = [core for core in cost.soc.cached_cpus if core.cache and core.cache.is_countable]
     found: dict[str, OperatorLines] = {}
     for core in cores:
         found |= _Walk(cost, core).operators()

@@ -152,6 +152,12 @@ class Cache(Described):
         description="Lines of each set, of which the one used longest ago makes room.",
         examples=["4"],
     )
+    shared: Name | None = Field(
+        default=None,
+        description="Name of the cache, where other cores have the same one: all of them bear it,"
+        " and say all else alike.",
+        examples=["l1"],
+    )
     maintenance: CacheSteps | None = Field(
         default=None,
         description="Registers that maintain it; by default the core does, as its file says.",

@@ -15,15 +15,15 @@ def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Ite
     """Yield `buffers` with size and alignment in whole lines where their bytes have two views.
 
     A line that a core writes back carries all its bytes. So a buffer has its lines for itself,
-    unless only the host touches it, or no cached pool can hold it: what a host with a cache keeps
-    to itself may share lines with its like, and with constants, which never change.
+    unless only cores touch it that have the host's cache, or no cached pool can hold it: what they
+    keep to themselves may share lines with its like, and with constants, which never change.
     """
     cached = soc.cached_cpus
     if not cached:
         yield from buffers
         return
     line = max(cpu.cache.line for cpu in cached if cpu.cache)
-    alone = {soc.host} if any(cpu.name == soc.host for cpu in cached) else None
+    together = soc.sharing(soc.host)
     pools = {
         pool.name
         for pool in soc.pools
@@ -31,7 +31,7 @@ def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Ite
     }
     touching = _touching_devices(entry, soc)
     for name, size, alignment, candidates in buffers:
-        if pools.intersection(candidates) and touching[name] != alone:
+        if pools.intersection(candidates) and not (touching[name] and touching[name] <= together):
             yield name, -(-max(1, size) // line) * line, max(alignment, line), candidates
         else:
             yield name, size, alignment, candidates

@@ -136,8 +136,8 @@ class _Viewer:
     def _needs_together(self, op: Operator, pieces: Sequence[str]) -> dict[str, Access] | None:
         """Return what devices need of the bytes that serve an operator's inputs and its result.
 
-        None where that is impossible, or several devices would write, one of which has a cache: a
-        line of it may hold bytes of others.
+        None where that is impossible, or several devices would write, one of which has a cache that
+        not all of them share: a line of it may hold bytes of others.
         """
         found = self._needs_of_result(op)
         writers: set[str] = set()
@@ -147,8 +147,8 @@ class _Viewer:
             own = self._needs_joined(piece.name, op)
             writers |= {device for device, need in own.items() if need is Access.WRITE}
             found = _together(found, own)
-        cached = {cpu.name for cpu in self.soc.cached_cpus}
-        mixed = len(writers) > 1 and bool(writers & cached)
+        shared = filter(None, map(self.soc.sharing, writers))
+        mixed = any(writers - cores for cores in shared)
         homes = homes_of(self.soc, found, self.tensors[op.outputs[0]])
         return None if mixed or not homes else found
 

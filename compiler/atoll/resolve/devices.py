@@ -162,7 +162,7 @@ def _cache(model: CacheModel) -> Cache:
     maintenance = steps and CacheSteps(
         clean=steps_of(steps.clean), invalidate=steps_of(steps.invalidate)
     )
-    return Cache(**{**dict(model), "maintenance": maintenance})
+    return Cache(**{**dict(model), "shared": model.shared or "", "maintenance": maintenance})
 
 
 def _engine(

@@ -80,11 +80,13 @@ def _check_shared(draft: Draft, name: str, cpu: Cpu, memory: str) -> None:
             remedy="name a RAM that host and core both see",
         )
         return
-    for each, core in draft.cpus():
-        if each in (name, draft.host) and core.cache and core.cache.line > SIDE:
+    sides = {each: core.cache for each, core in draft.cpus() if each in (name, draft.host)}
+    names = {cache and cache.shared for cache in sides.values()}
+    for each, cache in sides.items():
+        if cache and cache.line > SIDE and (len(names) > 1 or None in names):
             draft.faults.add(
                 "E248",
-                f"a line of the data cache of '{each}' has {core.cache.line} B: of a mailbox in"
+                f"a line of the data cache of '{each}' has {cache.line} B: of a mailbox in"
                 f" memory, '{name}' and its host each write {SIDE} B, which must not share a line",
                 at=at,
                 other=note(draft.where.at("devices", each, "cache", "line"), "the line is here"),

@@ -128,7 +128,7 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
 
 def steps_by(soc: ResolvedSoc, core: Cpu) -> Iterator[RegisterStep]:
     """Yield the steps that a core makes: on its data cache, for signals, to let others begin."""
-    if core.cache and (found := core.cache.maintenance):
+    if found := soc.cache_steps(core):
         yield from (*found.clean, *found.invalidate)
     if core.name == soc.host:
         yield from (step for each in soc.cpus for step in each.release)

@@ -46,7 +46,7 @@ def _silent(soc: ResolvedSoc) -> Iterator[str]:
 def _shared_registers(soc: ResolvedSoc) -> Iterator[str]:
     cores: dict[int, list[str]] = {}
     for core in soc.cpus:
-        steps = core.cache and core.cache.maintenance
+        steps = soc.cache_steps(core)
         for address in (
             {each.address for each in (*steps.clean, *steps.invalidate)} if steps else ()
         ):
@@ -54,7 +54,8 @@ def _shared_registers(soc: ResolvedSoc) -> Iterator[str]:
     for names in sorted({tuple(each) for each in cores.values() if len(each) > 1}):
         yield (
             f"the same registers maintain the data caches of {' and '.join(names)}: each of them "
-            "must see registers of its own there, since nothing keeps them from maintaining at once"
+            "must see registers of its own there, since nothing keeps them from maintaining at "
+            "once; if they have one cache, let 'cache.shared' of each name it"
         )
 
 

@@ -41,6 +41,7 @@ from atoll.resolve.places import (
     VelaFile,
 )
 from atoll.resolve.pool_speed import PoolSpeed
+from atoll.resolve.register_steps import CacheSteps
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 from atoll.utils.remember import Alike
 
@@ -209,6 +210,37 @@ class ResolvedSoc:
         """The cores with a data cache, the host first."""
         cached = (cpu for cpu in self.cpus if cpu.cache)
         return tuple(sorted(cached, key=lambda cpu: (cpu.name != self.host, cpu.ordinal)))
+
+    @cached_property
+    def data_caches(self) -> tuple[tuple[Cpu, ...], ...]:
+        """The cores that have each data cache, in the order of `cached_cpus`."""
+        found: dict[tuple[str, str], list[Cpu]] = {}
+        for cpu in self.cached_cpus:
+            shared = cpu.cache.shared if cpu.cache else ""
+            found.setdefault((shared, "" if shared else cpu.name), []).append(cpu)
+        return tuple(map(tuple, found.values()))
+
+    def sharing(self, core: str) -> frozenset[str]:
+        """Return the cores that have the data cache of a core, itself included; none without."""
+        return self._sharing.get(core, frozenset())
+
+    @cached_property
+    def _sharing(self) -> Mapping[str, frozenset[str]]:
+        names = [frozenset(cpu.name for cpu in cores) for cores in self.data_caches]
+        return {core: cores for cores in names for core in cores}
+
+    def cache_steps(self, core: Cpu) -> CacheSteps | None:
+        """Return how registers maintain the data cache of a core, if it is the one who does that.
+
+        Where the host has the same cache it alone does, since two cores must not at once.
+        """
+        of_host = core.name != self.host and self.host in self.sharing(core.name)
+        return None if core.cache is None or of_host else core.cache.maintenance
+
+    def maintains_cache(self, core: Cpu) -> bool:
+        """Return whether a core can clean and invalidate its data cache; False without one."""
+        by_itself = core.cache is not None and core.cache.maintenance is None
+        return by_itself or self.cache_steps(core) is not None
 
     def is_cached(self, pool: Pool) -> bool:
         """Return whether cores with a data cache keep bytes of a pool that may change."""

@@ -10,6 +10,7 @@ from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
 from atoll.resolve.mailboxes import check_mailbox, free_line
+from atoll.resolve.shared_caches import check_shared_caches
 
 DLPACK_CPU = 1
 DLPACK_EXTENSION = 12
@@ -30,6 +31,7 @@ def check_devices(draft: Draft) -> None:
         check_core(draft, name, cpu)
         check_unit(draft, name, cpu)
         check_mailbox(draft, name, cpu)
+    check_shared_caches(draft)
     _check_irqs(draft)
     _check_lines(draft)
     _check_default_device(draft)

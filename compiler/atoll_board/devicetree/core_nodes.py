@@ -50,6 +50,8 @@ def core_node(core: Cpu) -> Node:
 def device_properties(device: Device) -> dict[str, Value]:
     """Return what the one table of devices says of a device beside its name."""
     words = dict(core_words(device)) if isinstance(device, Cpu) else {}
+    if isinstance(device, Cpu) and device.cache and device.cache.shared:
+        words["shared-cache"] = device.cache.shared
     return {
         "atoll,kind": device.kind,
         "atoll,ordinal": (device.ordinal,),

@@ -18,8 +18,11 @@ extern "C" {
 
 // Give a core a data cache, which is off; with a seed other than 0 its dirty lines leave at odd moments.
 void atoll_iss_cache(Core* core, uint32_t line, int write_back, uint32_t seed) {
-  core->cache = std::make_unique<DataCache>(line, write_back != 0, seed);
+  core->cache = std::make_shared<DataCache>(line, write_back != 0, seed);
 }
+
+// Give a core the data cache that another one has.
+void atoll_iss_share_cache(Core* core, const Core* other) { core->cache = other->cache; }
 
 void atoll_iss_cover(Core* core, uint32_t origin, uint32_t size, uint8_t* view) {
   core->cache->cover(origin, size, bytes_at(origin, size), view);
@@ -36,7 +39,7 @@ void atoll_iss_maintain(Core* core, uint32_t address, int cleans) {
     return;
   }
   for (const auto& other : cores) {
-    if (other->cache && other.get() != core) other->cache->take_in(address, 1);
+    if (other->cache && other->cache != core->cache) other->cache->take_in(address, 1);
   }
   core->cache->clean(address);
 }

@@ -51,7 +51,7 @@ class CoreMemory:
         self._view = _view(cpu.cache, model, state, self._uncached) if cpu.cache else None
         if cpu.cache and cpu.maintained_by != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
-        if cpu.cache and cpu.cache.sets:
+        if cpu.cache and cpu.cache.is_countable:
             spans = _spans((m for m in model.soc.memories if m.cached), self._uncached)
             model.count_lines(state, cpu.cache, spans)
 
@@ -119,12 +119,19 @@ def _uncached_ranges(soc: ResolvedSoc) -> Iterator[range]:
 
 
 def _view(cache: Cache, model: IssModel, state: CoreState, uncached: Sequence[range]) -> HostMemory:
+    """Return what a core sees through its cache, which it gets, or has with others."""
     soc = model.soc
+    if cache.shared in model.shared:
+        other, view = model.shared[cache.shared]
+        model.share_cache(state, other)
+        return view
     cached = tuple(m for m in soc.memories if m.cached and m.kind == "ram" and m.low)
     view = HostMemory(replace(soc, memories=cached))
     model.give_cache(state, cache)
     for span in _spans(cached, uncached):
         model.cover(state, span, view.pointer(span.start))
+    if cache.shared:
+        model.shared[cache.shared] = state, view
     return view
 
 

@@ -103,7 +103,7 @@ struct Core {
   std::array<Window, 2> latest{};              // where the latest access was right
   std::array<uint32_t, kClasses> costs{};
   std::vector<Block> blocks = std::vector<Block>(kBlocks);
-  std::unique_ptr<DataCache> cache;
+  std::shared_ptr<DataCache> cache;  // others may have the same one
   uint32_t line = 0;               // bytes of a line of its instruction cache; 0: these are not counted
   std::vector<uint32_t> held;      // which line is at each place of it
   std::vector<Touched> touched;

@@ -62,6 +62,7 @@ class IssModel(Model):
         soc: the chip.
         caller: the core that inputs come from and outputs go to, if it has a data cache.
         reads_as_caller: bytes are peeked as that core would load them.
+        shared: a core of each data cache that several share, and what they see through it.
         line_changes: the rows of `lines`.
         hooks: what Unicorn calls for each block, access, and access that cannot be made.
         execute: what it calls for each instruction of a function unit.
@@ -88,6 +89,7 @@ class IssModel(Model):
         self.memory = HostMemory(soc)
         self.caller: CoreState | None = None
         self.reads_as_caller = False
+        self.shared: dict[str, tuple[CoreState, HostMemory]] = {}
         self.line_changes: list[tuple[int, int, int]] = []
         self._evictions = evictions
         self.request = Request.NONE
@@ -106,7 +108,8 @@ class IssModel(Model):
         assert watched, "the packed contract is damaged"
 
     def restart(self) -> None:
-        """Have accesses judged as from the chip's start again."""
+        """Have accesses judged as from the chip's start again, and cores get other caches."""
+        self.shared.clear()
         self.library.atoll_iss_restart()
 
     def peek(self, address: int, size: int) -> bytes:
@@ -203,6 +206,10 @@ class IssModel(Model):
         numbers = (ctypes.c_uint32(cache.line), int(cache.write_back))
         seed = ctypes.c_uint32(self._evictions)
         self.library.atoll_iss_cache(ctypes.byref(core), *numbers, seed)
+
+    def share_cache(self, core: CoreState, other: CoreState) -> None:
+        """Give a core the data cache that another one has."""
+        self.library.atoll_iss_share_cache(ctypes.byref(core), ctypes.byref(other))
 
     def cover(self, core: CoreState, span: range, view: int) -> None:
         """Let a core's cache work on bytes; `view` is where the host has what the core sees."""

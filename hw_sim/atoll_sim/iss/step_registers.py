@@ -142,7 +142,7 @@ def step_registers(
         chip: told that another core begins, and of lines that rise and fall.
     """
     sequences: list[Sequence] = []
-    if cpu.cache and (found := cpu.cache.maintenance):
+    if found := soc.cache_steps(cpu):
         for steps, cleans in ((found.clean, True), (found.invalidate, False)):
             done = partial(_maintain, cache, cleans)
             sequences.append(Sequence(steps, {}, done))

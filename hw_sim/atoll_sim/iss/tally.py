@@ -48,7 +48,11 @@ class Tally:
                 cpu = cores[call.device].cpu
                 spans = dict(_spans(call, compiled))
                 places = _places_of(spans, compiled)
-                lines = DataLines(cpu.cache, places, {}) if cpu.cache and cpu.cache.sets else None
+                lines = (
+                    DataLines(cpu.cache, places, {})
+                    if cpu.cache and cpu.cache.is_countable
+                    else None
+                )
                 part = _Part(cores[call.device].state, model, spans, lines)
                 self._begun.setdefault(which, []).append(part)
                 if call.device == compiled.soc.host:

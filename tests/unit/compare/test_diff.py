@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cached_chips import APART, SHARED_BY_REGISTERS
 
 from atoll.artifacts.build_tree import MARKER, RESOLVED
 from atoll.cli import main
@@ -36,6 +37,12 @@ CASES = {
         "device 'cpu': cache.line is 32 B, was not there",
         "device 'cpu': cache.write_back is true, was not there",
     },
+    "devices.cpu.cache={line: 32, size: 16 KiB, ways: 4}": {
+        "device 'cpu': cache.line is 32 B, was not there",
+        "device 'cpu': cache.write_back is true, was not there",
+        "device 'cpu': cache.size is 16 KiB, was not there",
+        "device 'cpu': cache.ways is 4, was not there",
+    },
     "devices.cpu.stack.runs=worker": {
         "device 'cpu': stack.runs is worker, was the main stack",
         "device 'cpu': limits.max_stack_size shrank from 8 KiB to 4 KiB",
@@ -43,10 +50,12 @@ CASES = {
     "soc=other": {"the chip: name is other, was lagoon"},
 }
 
+M7 = ("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m+fp")
 COMMON: dict[str, tuple[str, ...]] = {
     "pools.private.reach.npu=none": ("pools.private.reach.npu=rw",),
     "devices.cpu.stack.runs=worker": ("devices.cpu.stack.threads={worker: 4 KiB}",),
-    "devices.cpu.cache={line: 32}": ("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m+fp"),
+    "devices.cpu.cache={line: 32}": M7,
+    "devices.cpu.cache={line: 32, size: 16 KiB, ways: 4}": M7,
 }
 """What both chips have."""
 
@@ -127,3 +136,10 @@ def test_a_use_of_nothing_is_no_difference(tmp_path: Path) -> None:
     pools = {"shared": {"used_bytes": 64}, "private": {"used_bytes": 0}}
     plan.write_text(json.dumps({**json.loads(plan.read_text()), "pools": pools}))
     assert not tuple(changes(*map(things_at, sides)))
+
+
+def test_a_cache_that_others_have_too() -> None:
+    sides = (things_of(load_soc(SHARED_BY_REGISTERS, sets)) for sets in (APART, ()))
+    assert {change.text for change in changes(*sides)} == {
+        f"device 'cpu_{number}': cache.shared is l1, was not there" for number in (0, 1)
+    }

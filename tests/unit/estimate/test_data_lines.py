@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.cached_chips import CORE, CORTEX_M7, cached_lagoon
+from tests.cached_chips import APART, CORE, CORTEX_M7, SHARED_BY_REGISTERS, cached_lagoon
 
 import atoll
 from atoll.api.driver import kernels_of, with_kernels
@@ -332,6 +332,31 @@ def test_energy_of_a_cache_of_a_known_size_is_that_of_its_lines() -> None:
 def test_a_core_without_such_a_cache_has_no_lines() -> None:
     assert not cost_of(digits("devices.cpu.cache.line=32")).lines
     assert not cost_of(compile_file(load_soc(STRAIT), DIGITS, ALONE)).lines
+
+
+def test_lines_of_a_cache_of_several_cores_are_not_counted() -> None:
+    """How many of its lines each of them has is not known, so that none is said to be."""
+    settings = (
+        "devices.cpu.core=cortex_m7",
+        "devices.cpu.isa=armv7e-m",
+        "devices.cpu.cache.size=16 KiB",
+        "devices.cpu.cache.ways=4",
+        "devices.npu=null",
+        "devices.cpu_1.mailbox=0x4006_0000",
+        "devices.cpu_1.irq=4",
+    )
+    one, two = (
+        compile_file(load_soc(SHARED_BY_REGISTERS, (*settings, *more)), DIGITS, ALONE)
+        for more in ((), APART)
+    )
+    assert cost_of(two).lines
+    assert not cost_of(one).lines
+    for estimate in estimates_of((one,)):
+        ran = [each for each in estimate.layers if each.kind != "reshape"]
+        assert all("assumed" in each.basis and each.band is None for each in ran)
+    for compiled, counted in ((one, False), (two, True)):
+        runs = [run for parts in run_kernels((compiled,)).values() for run in parts]
+        assert {run.data is not None for run in runs} == {counted}
 
 
 @pytest.mark.parametrize("core", ["cortex_m7", "zicbom"])

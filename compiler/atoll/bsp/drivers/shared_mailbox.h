@@ -41,6 +41,13 @@ struct atoll_shared_mailbox_halves {
 /* Whether a data cache of whoever compiles this keeps lines of mailboxes. */
 #ifndef ATOLL_SHARED_MAILBOX_CACHED
 #define ATOLL_SHARED_MAILBOX_CACHED ATOLL_HOST_CACHES_MAILBOXES
+#ifdef ATOLL_HOST_SHARES_MAILBOX
+#define ATOLL_SHARED_MAILBOX_IS_SEEN(half) ATOLL_HOST_SHARES_MAILBOX((uintptr_t)(half))
+#endif
+#endif
+/* Whether both sides have the data cache that keeps lines of a half. */
+#ifndef ATOLL_SHARED_MAILBOX_IS_SEEN
+#define ATOLL_SHARED_MAILBOX_IS_SEEN(half) 0
 #endif
 #if ATOLL_SHARED_MAILBOX_CACHED
 void atoll_cache_clean(void *address, uint32_t size);
@@ -51,7 +58,8 @@ void atoll_cache_invalidate(void *address, uint32_t size);
 static inline void atoll_shared_mailbox_give(volatile void *half) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #if ATOLL_SHARED_MAILBOX_CACHED
-  atoll_cache_clean((void *)(uintptr_t)half, ATOLL_SHARED_MAILBOX_SIDE);
+  if (!ATOLL_SHARED_MAILBOX_IS_SEEN(half))
+    atoll_cache_clean((void *)(uintptr_t)half, ATOLL_SHARED_MAILBOX_SIDE);
 #else
   (void)half;
 #endif
@@ -60,7 +68,8 @@ static inline void atoll_shared_mailbox_give(volatile void *half) {
 /* See the other side's half as it is now, before all that is read from then on. */
 static inline void atoll_shared_mailbox_take(const volatile void *half) {
 #if ATOLL_SHARED_MAILBOX_CACHED
-  atoll_cache_invalidate((void *)(uintptr_t)half, ATOLL_SHARED_MAILBOX_SIDE);
+  if (!ATOLL_SHARED_MAILBOX_IS_SEEN(half))
+    atoll_cache_invalidate((void *)(uintptr_t)half, ATOLL_SHARED_MAILBOX_SIDE);
 #else
   (void)half;
 #endif
