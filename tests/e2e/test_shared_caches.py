@@ -35,6 +35,7 @@ ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 ON_THE_SECOND = ("add_3=cpu_1", "softmax_9=cpu_1")
 ON_ALL = ("conv_2d_0=cpu_0", "depthwise_conv_2d_1=cpu_1", "add_3=dsp", *ON_THE_SECOND[1:])
+REEF = "devices.npu={kind: npu, accelerator: reef, registers: 0x5008_1000, irq: 3, clock: 400 MHz}"
 
 
 def compiled(soc: ResolvedSoc, *placed: str, model: Path = DIGITS) -> Compiled:
@@ -89,10 +90,11 @@ def wrong_with(
             id="write through",
             marks=pytest.mark.slow,
         ),
+        pytest.param("esp32p4", (REEF, "pools.weights.others=ro"), (), 5, id="esp32p4"),
     ],
 )
 def test_each_operation_on_a_shared_cache_is_needed(
-    chip: Path, settings: tuple[str, ...], placed: tuple[str, ...], operations: int
+    chip: Path | str, settings: tuple[str, ...], placed: tuple[str, ...], operations: int
 ) -> None:
     campaign = plant_cache_omissions(compiled(load_soc(chip, settings), *placed), seed=1)
     assert campaign.passed, campaign.text(verbose=True)

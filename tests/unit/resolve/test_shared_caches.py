@@ -95,3 +95,11 @@ def test_instructions_may_maintain_what_the_host_does_not_have() -> None:
         load_soc(
             SHARED_BY_INSTRUCTIONS, [*NOT_OF_THE_HOST, f"devices.cpu.cache.maintenance={steps}"]
         )
+
+
+def test_the_esp32p4_has_one_cache_for_both_fast_cores() -> None:
+    soc = load_soc("esp32p4")
+    assert soc.sharing(soc.host) == {"hp_0", "hp_1"}
+    cache = soc.host_cpu.cache
+    assert cache
+    assert (cache.line, cache.size, cache.sets, cache.is_countable) == (64, 64 * 1024, 512, False)
