@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cached_chips import APART, SHARED_BY_REGISTERS
 from tests.operator_samples import SCALE, Tree
+from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -83,6 +85,23 @@ def test_parts_of_the_outer_axis_move_no_byte_where_devices_can_use_them(
     same(tree, "RELU", joined(tree, parts, 1))
     made = compiled(tree, tmp_path, soc, accelerators=width % 16 == 0)
     assert not kinds(made.graph) & MOVED
+    assert_right(made, tmp_path)
+
+
+@pytest.mark.parametrize(("settings", "moved"), [((), False), (APART, True)])
+def test_cores_of_one_cache_write_parts_of_a_tensor(
+    settings: tuple[str, ...], moved: bool, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    """Lines of one hold bytes of both, as those of two caches must not."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 12, 16), **SCALE)
+    same(tree, "ABS", joined(tree, [same(tree, code, x) for code in ("ABS", "RELU")], 1))
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tree.builder.write(tree.model()))
+    requests = load_requests(None, ["abs_0=cpu_0", "relu_1=cpu_1", "abs_3=cpu_0"])
+    soc = load_soc(SHARED_BY_REGISTERS, ["devices.npu=null", *settings])
+    made = compile_file(soc, path, BuildOptions(requests=requests))
+    assert bool(kinds(made.graph) & MOVED) is moved
     assert_right(made, tmp_path)
 
 
