@@ -646,7 +646,7 @@ def test_what_of_a_device_is_like_a_memory_is_named_with_its_size(tmp_path: Path
         "memory can at 0x10060000": "'message_ram' of '/soc/can@10050000', 2 KiB",
     }
     assert [*chip(found)["memories"]] == ["sram", "sram_2", "memory"]
-    assert chip(found)["memories"]["memory"]["size"] == "8 GiB"
+    assert chip(found)["memories"]["memory"]["size"] == "16 GiB"
     assert chip(found)["pools"]["memory"]["size"] == "1 GiB"
     assert [it.key[-1] for it in found.questions if it.key[1] == "memory"] == ["role"]
 

@@ -253,6 +253,7 @@ def test_what_a_core_touched_is_known_to_the_byte_on_the_bus(run: Run) -> None:
 
 WAITS = """
     .equ atoll_core_local, LOCAL
+    .equ atoll_core_compare, LOCAL + 0x4000
     j atoll_start
     .balign 16
     j atoll_interrupt
