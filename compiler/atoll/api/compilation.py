@@ -36,6 +36,7 @@ from atoll.api.plans import (
 )
 from atoll.api.requests import BuildSource, Requests, effort_of, options_of
 from atoll.interchange.instance import solution_csv
+from atoll.interchange.tflm_given import given_plan
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import DEFAULT
 from atoll.records import dataclass
@@ -105,6 +106,12 @@ class CompiledNetwork:
         return notes_of(self._compiled)
 
     @property
+    def plan_notes(self) -> tuple[str, ...]:
+        """Of a file with a plan for TFLM: what that comes to, and whether tensors overlap."""
+        given = given_plan(self._compiled.source)
+        return (str(given),) if given else ()
+
+    @property
     def stack_notes(self) -> tuple[str, ...]:
         """Stacks of which only a linked image tells that they suffice."""
         return stack_doubts(self._compiled)
@@ -146,7 +153,8 @@ class CompiledNetwork:
     def _titled(self) -> TitledPlan:
         of = {"soc": self._compiled.soc.name, "model": self.name}
         digest = self._compiled.source.sha256
-        return TitledPlan(of=of, plan=self._compiled.plan, notes=self.notes, model_sha256=digest)
+        notes = (*self.notes, *self.plan_notes)
+        return TitledPlan(of=of, plan=self._compiled.plan, notes=notes, model_sha256=digest)
 
     def _repr_svg_(self) -> str:
         return svg_element(self.svg())

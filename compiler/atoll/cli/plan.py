@@ -25,7 +25,7 @@ from atoll.cli.options import (
 from atoll.cli.output import log
 from atoll.cli.plan_output import show_plans
 from atoll.cli.reports import prepare_report, write_report
-from atoll.cli.requests import build_options, compile_files, log_notes
+from atoll.cli.requests import build_options, compile_files, log_each, log_notes
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
@@ -176,6 +176,7 @@ def plan(
             chip = atoll.load_soc(soc, overrides=overrides or ())
             found = compile_files(chip, models, options)
         log_notes(found, linked=False)
+        log_each(note for each in found for note in each.plan_notes)
         write_report(page, found)
     if show.figure:
         write_text(show.figure, found.svg())

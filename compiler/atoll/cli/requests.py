@@ -33,18 +33,20 @@ def log_notes(models: Iterable[atoll.CompiledNetwork], *, linked: bool) -> None:
 
     If no image is linked, there is one about each stack of which only that would tell more.
     """
-    for model in models:
-        for each in model.notes:
-            log(wrap(f"note: {each}", log_room()))
+    log_each(note for model in models for note in model.notes)
     if not linked:
         log_unsure(models)
 
 
 def log_unsure(models: Iterable[atoll.CompiledNetwork]) -> None:
     """Print a note about each stack of which only a linked image tells whether it suffices."""
-    for model in models:
-        for each in model.stack_notes:
-            log(wrap(f"note: {each}", log_room()))
+    log_each(note for model in models for note in model.stack_notes)
+
+
+def log_each(notes: Iterable[str]) -> None:
+    """Print notes, a paragraph each."""
+    for each in notes:
+        log(wrap(f"note: {each}", log_room()))
 
 
 def build_options(

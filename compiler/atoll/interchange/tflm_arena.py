@@ -16,7 +16,8 @@ ARENA = "arena"
 ALIGNMENT = 16
 UNLIMITED = 1 << 31
 
-_VERSION, _SUBGRAPH, _NOWHERE = 1, 0, -1
+VERSION = 1
+_SUBGRAPH, _NOWHERE = 0, -1
 
 
 def arena_problem(graph: Graph, capacity: int = UNLIMITED) -> Problem:
@@ -59,4 +60,4 @@ def offline_allocation(graph: Graph, plan: MemoryPlan, tensors: int) -> bytes:
     offsets = [_NOWHERE] * tensors
     for placement in plan.placements.values():
         offsets[graph.tensor(placement.buffer).index] = placement.offset
-    return pack(f"<{3 + tensors}i", _VERSION, _SUBGRAPH, tensors, *offsets)
+    return pack(f"<{3 + tensors}i", VERSION, _SUBGRAPH, tensors, *offsets)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan in a TFLite file: TFLM reads it, and nothing else of the file changes."""
 
+import json
 import re
 from pathlib import Path
-from struct import unpack
+from struct import pack, unpack
 from types import ModuleType
 from typing import Any
 
@@ -11,15 +12,16 @@ import numpy as np
 import pytest
 from tests.flow_samples import looped
 from tests.tflm_process import TFLM, allocations
-from tflite.Model import Model
 
 from atoll.cli import main
 from atoll.diagnostics.errors import ModelError
+from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import load_tflite
-from atoll.frontend.tflite.metadata import with_metadata
+from atoll.frontend.tflite.metadata import metadata_of, with_metadata
 from atoll.frontend.tflite.reader import read_file
 from atoll.interchange.tflm_arena import METADATA
 from atoll.interchange.tflm_file import tflm_file
+from atoll.interchange.tflm_given import GivenPlan, given_plan
 
 HEADS = {
     "vww_96_int8": (73728, 55296),
@@ -35,16 +37,6 @@ def model(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Pa
     path = tmp_path / "model.tflite"
     path.write_bytes(tflite_builder.write(every_operator))
     return path
-
-
-def metadata(source: bytes, name: str) -> bytes | None:
-    """Return the content of a metadata entry, None if the file has none of that name."""
-    model = Model.GetRootAs(source, 0)
-    for entry in (model.Metadata(index) for index in range(model.MetadataLength())):
-        if entry.Name() == name.encode():
-            buffer = model.Buffers(entry.Buffer())
-            return bytes(buffer.DataAsNumpy()) if buffer.DataLength() else b""
-    return None
 
 
 def test_bodies_have_no_plan(tmp_path: Path, tflite_builder: ModuleType) -> None:
@@ -66,7 +58,7 @@ def test_the_model_behind_the_metadata_is_the_same(model: Path, tmp_path: Path) 
 
 def test_every_activation_has_an_offset_and_nothing_else(model: Path) -> None:
     file, graph = tflm_file(model), load_tflite(model)
-    content = metadata(file.data, METADATA)
+    content = metadata_of(file.data, METADATA)
     assert content is not None
     version, subgraph, count, *offsets = unpack(f"<{len(content) // 4}i", content)
     assert (version, subgraph, count) == (1, 0, len(read_file(model).tensors))
@@ -78,12 +70,12 @@ def test_every_activation_has_an_offset_and_nothing_else(model: Path) -> None:
 
 def test_metadata_is_added_and_replaced(model: Path) -> None:
     source = model.read_bytes()
-    assert metadata(source, "min_runtime_version") is None
+    assert metadata_of(source, "min_runtime_version") is None
     once = with_metadata(source, "one", b"1")
     both = with_metadata(once, "two", b"22" * 40)
     again = with_metadata(both, "one", b"")
-    assert (metadata(both, "one"), metadata(both, "two")) == (b"1", b"22" * 40)
-    assert (metadata(again, "one"), metadata(again, "two")) == (b"", b"22" * 40)
+    assert (metadata_of(both, "one"), metadata_of(both, "two")) == (b"1", b"22" * 40)
+    assert (metadata_of(again, "one"), metadata_of(again, "two")) == (b"", b"22" * 40)
     assert both.index(b"22" * 40) % 16 == 0
     assert len(again) % 16 == len(source) % 16, "what is behind stays aligned"
 
@@ -114,3 +106,79 @@ def test_m4_tflm_runs_with_the_plan(
     found = TFLM.run(planned.read_bytes(), samples, [0], after + TAIL)
     for (answer,), expected in zip(found, golden["outputs_tflm"], strict=True):
         assert answer.tobytes() == expected.tobytes()
+
+
+def of_file(model: Path, data: bytes) -> GivenPlan | None:
+    path = model.with_name("given.tflite")
+    path.write_bytes(data)
+    return given_plan(Source(suffix=".tflite", data=data, path=path))
+
+
+def changed(data: bytes, at: int, word: int) -> bytes:
+    """Return a file with another word in its plan."""
+    content = metadata_of(data, METADATA)
+    assert content
+    return with_metadata(
+        data, METADATA, content[: 4 * at] + pack("<i", word) + content[4 * at + 4 :]
+    )
+
+
+def test_a_plan_that_a_file_has_is_held_against_the_network(model: Path) -> None:
+    made = tflm_file(model)
+    assert of_file(model, model.read_bytes()) is None
+    given = of_file(model, made.data)
+    assert given
+    assert (given.left, given.faults) == ((), ())
+    assert made.plan.use["arena"].used - 16 < given.used <= made.plan.use["arena"].used
+    graph = load_tflite(model)
+    places = {3 + graph.tensor(name).index for name in made.plan.placements}
+    apart = of_file(model, changed(made.data, min(places), -1))
+    assert apart
+    assert (len(apart.left), apart.faults) == (1, ())
+    assert "1 tensors that TFLM places itself; no two" in str(apart)
+    skew = of_file(model, changed(made.data, min(places), 1 << 20 | 4))
+    assert skew
+    assert "is at 1048580, which is no multiple of 16" in str(skew)
+
+
+def test_every_clash_of_a_given_plan_is_told(model: Path) -> None:
+    made, graph = tflm_file(model), load_tflite(model)
+    first = graph.operators[0]
+    one, other = first.inputs[0], first.outputs[0]
+    at = made.plan.placements[one].offset
+    wrong = of_file(model, changed(made.data, 3 + graph.tensor(other).index, at))
+    assert wrong
+    assert any(f"'{one}'" in each and f"'{other}'" in each for each in wrong.faults), wrong
+    assert str(wrong).startswith("the file has a plan for TFLM, ")
+    assert ", which is wrong: " in str(wrong)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "does not begin with version 1"),
+        (b"123", "does not begin with version 1"),
+        (pack("<3i", 2, 0, 0), "does not begin with version 1"),
+        (pack("<4i", 1, 0, 1, 0), "it has 1 offsets for"),
+        (pack("<3i", 1, 0, 10_000), "it has 0 offsets for"),
+        (pack("<3i", 1, 0, -5), "it has -5 offsets for"),
+    ],
+)
+def test_a_damaged_plan_is_no_plan(content: bytes, said: str, model: Path) -> None:
+    found = of_file(model, with_metadata(model.read_bytes(), METADATA, content))
+    assert found
+    assert said in str(found)
+
+
+def test_the_plan_of_a_file_is_told_beside_atolls_own(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    planned = tmp_path / "planned.tflite"
+    planned.write_bytes(tflm_file(model).data)
+    assert main(["plan", "lagoon", str(planned)]) == 0
+    said = " ".join(capfd.readouterr().err.split())
+    assert "note: the file has a plan for TFLM, " in said
+    assert "no two tensors overlap that are needed at once" in said
+    assert main(["plan", "lagoon", str(planned), "--json"]) == 0
+    notes = json.loads(capfd.readouterr().out)["notes"]
+    assert any("the file has a plan for TFLM" in each for each in notes)

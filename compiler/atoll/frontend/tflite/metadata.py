@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Add metadata to a TFLite file: a new root table has longer lists of buffers and of metadata."""
+"""Metadata of a TFLite file: read, or added by a new root table with longer lists."""
 
 from tflite.Model import Model
 
@@ -15,6 +15,21 @@ _SCHEMA: Schema = {
     "model": {**SCHEMA["model"], _METADATA: Children("Metadata", "metadata")},
     "Metadata": {0: Vector(1), 1: Number(4)},
 }
+
+
+def metadata_of(source: bytes, name: str) -> bytes | None:
+    """Return the content of a metadata entry of a TFLite file; None if it has none of that name.
+
+    Raises:
+        ModelError: E051; an offset leads out of the file.
+    """
+    flatbuffer.verify(source, _SCHEMA, "model")
+    model = Model.GetRootAs(source, 0)
+    for entry in (model.Metadata(index) for index in range(model.MetadataLength())):
+        if entry.Name() == name.encode() and entry.Buffer() < model.BuffersLength():
+            buffer = model.Buffers(entry.Buffer())
+            return bytes(buffer.DataAsNumpy()) if buffer.DataLength() else b""
+    return None
 
 
 def with_metadata(source: bytes, name: str, data: bytes) -> bytes:
