@@ -58,7 +58,7 @@ class _Core:
         core: as its own programs see it.
         type: class of Renode.
         model: its ``cpuType``.
-        number: among the chip's cores.
+        number: among the chip's cores; where any of them has a `hart`, that.
         image: file that the package's CMake project makes; "" if the core has none.
     """
 
@@ -108,6 +108,7 @@ def renode_files(board: Board) -> Mapping[str, Entry]:
     cores = tuple(_cores(board, names))
     values = {
         "cores": cores,
+        "harts": [each for each in cores if each.clint and any(core.hart for core in soc.cpus)],
         "lacking": [core.name for core in soc.cpus if not _type(core)],
         "memories": tuple(_memories(soc, cores, names)),
         "console": names["uart.console"],
@@ -141,6 +142,7 @@ def _parts(core: str) -> set[str]:
 
 def _cores(board: Board, names: Mapping[str, str]) -> Iterator[_Core]:
     images = dict(zip((core.name for core in board.cores), elf_names(board.soc), strict=True))
+    harts = any(each.hart for each in board.soc.cpus)
     for number, each in enumerate(board.soc.cpus):
         if kind := _type(each):
             core = as_seen_by(board.soc, each.name).device(each.name)
@@ -150,7 +152,7 @@ def _cores(board: Board, names: Mapping[str, str]) -> Iterator[_Core]:
                 core=core,
                 type=kind,
                 model=_model(each),
-                number=number,
+                number=each.hart if harts and not is_cortex_m(each) else number,
                 image=images.get(each.name, ""),
             )
 

@@ -47,11 +47,14 @@ def write_package(soc: str, files: Files, folder: Path) -> Written:
         folder: a new or empty one, or one that this function wrote.
 
     Raises:
-        UsageError: E091, the folder is something else; E092, it cannot be written; E127, a
-            generated file was edited; E128, the manifest cannot be read.
+        UsageError: E090, there is nothing to write; E091, the folder is something else; E092, it
+            cannot be written; E127, a generated file was edited; E128, the manifest cannot be read.
     """
     before = read_manifest(folder)
     made = _by_path(files)
+    if not made and not before:
+        message = f"chip '{soc}' has nothing that is asked for"
+        raise UsageError("E090", message, remedy="leave --only out, or name other parts")
     _refuse_edits(made, before, folder)
     written, same, kept = [], [], []
     for path, entry in sorted(made.items()):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
-from atoll.resolve.register_steps import Steps
+from atoll.resolve.register_steps import Steps, line_name
 from atoll.resolve.soc import (
     Alias,
     Cache,
@@ -164,7 +164,7 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
         yield "signals.event", _flag(core.signals.event)
         for end, signal in (("core", core.signals.core), ("host", core.signals.host)):
             if signal:
-                yield f"signals.{end}.line", Value(str(signal.line), signal.line)
+                yield f"signals.{end}.line", Value(line_name(signal.line), signal.line)
                 yield f"signals.{end}.send", _steps(signal.send)
                 yield f"signals.{end}.clear", _steps(signal.clear)
     if core.cache:

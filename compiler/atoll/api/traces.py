@@ -47,7 +47,7 @@ def require_clock(path: Path | str | None, cpu: str, soc: ResolvedSoc) -> None:
         raise UsageError(
             "E230",
             f"QEMU counts no cycles of '{soc.name}', which is none of its machines",
-            remedy="leave --trace out, or use --cpu rtl or --cpu iss;"
+            remedy="leave --trace out, or use another --cpu that 'atoll check' says plays the chip;"
             " atoll estimate --trace shows what cycles are expected",
         )
 

@@ -114,8 +114,10 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
         key, right, wrong = "cached", "false", f"is cached, and '{real}' is not"
         why = f", or describe '{real}' where it is cached, and its other addresses as the alias"
     elif alias.origin + alias.size > ADDRESS_SPACE:
-        key, right = "origin", hexadecimal(ADDRESS_SPACE - alias.size & -STEP)
+        key, right = "origin", hexadecimal(max(0, ADDRESS_SPACE - alias.size) & -STEP)
         wrong = "ends past the 32-bit address space, where devices see no alias"
+        if alias.size > ADDRESS_SPACE:
+            key, right = "size", format_size(min(room, ADDRESS_SPACE - alias.origin))
     elif shift := (alias.origin - memory.origin - begin) % STEP:
         key, right = "origin", hexadecimal(alias.origin - shift)
         wrong = f"is at {alias.origin:#x}: from its bytes that is not a multiple of 4 KiB"

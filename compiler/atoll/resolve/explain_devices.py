@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from atoll.isa.code_target import OWN
 from atoll.resolve.protection.table import table_of
-from atoll.resolve.register_steps import Signals
+from atoll.resolve.register_steps import Signals, line_name
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Device, Engine, Master, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock
@@ -59,7 +59,7 @@ def _essence(device: Device) -> str:
 def _signal_names(signals: Signals | None) -> str:
     """Say what has both sides of a mailbox in memory look into it."""
     found = (signals.core, signals.host) if signals else ()
-    lines = [f"line {each.line} of '{each.core}'" for each in found if each]
+    lines = [f"{line_name(each.line)} of '{each.core}'" for each in found if each]
     told = ["events", *lines] if signals and signals.event else lines
     return f" with {' and '.join(told)}" if told else ""
 

@@ -96,6 +96,11 @@ class Signals:
     host: Interrupt | None = None
 
 
+def line_name(line: int) -> str:
+    """Return what people call the line of an `Interrupt`."""
+    return "the software interrupt" if line == SOFTWARE_LINE else f"line {line}"
+
+
 def steps_of(described: Iterable[StepModel] | None) -> Steps:
     """Return the steps of a description without faults."""
     return tuple(

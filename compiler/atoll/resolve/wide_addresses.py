@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from atoll.description.devices import Cpu, Device, Master
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.remedies import add, write_pair
+from atoll.description.tree import Key
 from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES, instruction_set
@@ -90,16 +91,21 @@ def _note_unsuited(draft: Draft, claim: Claim, core: str, rule: str) -> None:
         "E261",
         f"{what}'{claim.name}' is in memory '{claim.memory}', which '{core}' sees past 4 GiB,"
         f" where {rule}",
-        at=draft.where.at(*claim.key, "memory"),
+        at=draft.where.at(*_memory_key(claim)),
         remedy="use another memory",
-        keys=((*claim.key, "memory"),),
+        keys=(_memory_key(claim),),
     )
+
+
+def _memory_key(claim: Claim) -> Key:
+    """Return the key that names the memory; that of a mailbox is itself."""
+    return claim.key if claim.kind is RegionKind.MAILBOX else (*claim.key, "memory")
 
 
 def _note_far(draft: Draft, claim: Claim, region: Region) -> None:
     pool = claim.kind is RegionKind.POOL
     below = max(0, ADDRESS_SPACE - region.origin) // _GRANULE * _GRANULE if pool else 0
-    key = claim.size_key if below else (*claim.key, "memory")
+    key = claim.size_key if below else _memory_key(claim)
     what = f"pool '{claim.name}'" if pool else f"'{claim.name}'"
     draft.faults.add(
         "E261",

@@ -141,7 +141,15 @@ def vela_config_of(soc: ResolvedSoc) -> VelaConfig | None:
         reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
         message, remedy = f"cannot read '{path}': {reason}", "name a configuration file of Vela"
         raise UsageError("E138", message, at=soc.vela.at, remedy=remedy) from fault
-    return parse_vela_config(text, path, VelaChoice(soc.vela.system_config, soc.vela.memory_mode))
+    choice = VelaChoice(soc.vela.system_config, soc.vela.memory_mode)
+    try:
+        return parse_vela_config(text, path, choice)
+    except UsageError as error:
+        (found,) = error.faults
+        if found.code != "E120":
+            raise
+        remedy = "correct 'vela.system_config' or 'vela.memory_mode' of the chip"
+        raise UsageError("E120", found.message, at=soc.vela.at, remedy=remedy) from error
 
 
 def parse_vela_config(text: str, path: Path, choice: VelaChoice) -> VelaConfig:

@@ -65,7 +65,7 @@ def freertos_files(board: Board) -> Mapping[str, Entry]:
         "lines": [(name, n, interrupt(host, n)[0]) for name, n in board.soc.irqs.items()],
         "inputs": max((_LINES, *(line + 1 for line in board.soc.irqs.values()))),
         "mtime": (host.spec.local or 0) + _MTIME,
-        "mtimecmp": (host.spec.local or 0) + _MTIMECMP + 8 * host.hart,
+        "mtimecmp": (host.spec.local or 0) + _MTIMECMP,
         "halt": (host.spec.local or 0) + _HALT,
     }
     own = {

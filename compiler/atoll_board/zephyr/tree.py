@@ -147,7 +147,7 @@ def _private(parts: Parts, core: Cpu) -> Iterator[Node]:
         )
         return
     assert core.spec.local is not None
-    registers = (core.spec.local + _MTIME, core.spec.local + _MTIMECMP + 8 * core.hart)
+    registers = (core.spec.local + _MTIME, core.spec.local + _MTIMECMP)
     yield Node(
         name=f"timer@{registers[0]:x}",
         properties={

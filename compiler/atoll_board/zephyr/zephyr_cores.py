@@ -80,6 +80,8 @@ def selects(core: Cpu) -> tuple[str, ...]:
 def settings(core: Cpu) -> tuple[str, ...]:
     """Return the lines of the board's ``_defconfig`` that a core needs."""
     lines = ["CONFIG_XIP=y", "CONFIG_BUILD_OUTPUT_BIN=n"]
+    if core.hart:
+        lines.append(f"CONFIG_RV_BOOT_HART={core.hart}")
     if has_vectors_or_floats(core):
         lines += ["CONFIG_FPU=y", "CONFIG_FPU_SHARING=y"]
         lines.append(f"CONFIG_FP_{'HARD' if has_floats(core) else 'SOFT'}ABI=y")

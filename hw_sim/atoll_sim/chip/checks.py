@@ -81,7 +81,7 @@ def check_addresses(soc: ResolvedSoc) -> None:
             code="E253",
             message=f"memory '{memory.name}' is at {last:#x}, and RTL has 32-bit addresses",
             at=memory.at,
-            remedy="use an instruction-set simulator",
+            remedy="run networks with --cpu iss or --cpu native",
         )
         for memory in soc.memories
         for last in (max((memory.origin, *memory.views.values())),)

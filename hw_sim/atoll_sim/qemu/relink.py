@@ -207,7 +207,7 @@ def _faults(compiled: Compiled) -> Iterator[Fault]:
             message=f"'{device.name}' has a part in network '{compiled.graph.name}', and QEMU runs"
             f" '{soc.host}' alone",
             at=device.at,
-            remedy=f"add {alone}, or use --cpu rtl or --cpu iss",
+            remedy=f"add {alone}, or {OTHERWISE}",
         )
 
 

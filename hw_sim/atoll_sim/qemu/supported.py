@@ -89,7 +89,7 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             code="E103",
             message=f"no machine of QEMU has the function unit '{host.unit.name}' of '{soc.host}'",
             at=host.at,
-            remedy="use --cpu rtl or --cpu iss",
+            remedy=OTHERWISE,
         )
     if host.cache and host.cache.maintenance:
         yield Fault(
@@ -127,5 +127,5 @@ def _devices_beside(soc: ResolvedSoc) -> Iterator[Fault]:
                 code="E103",
                 message=f"no machine of QEMU has '{device.name}': it runs one core alone",
                 at=device.at,
-                remedy="use --cpu rtl or --cpu iss, or a chip of one core",
+                remedy=f"{OTHERWISE}, or take a chip of one core",
             )

@@ -72,7 +72,7 @@ def past_low_addresses(case: Case) -> Iterator[Candidate]:
 
     That a pool ends at 4 GiB the message says.
     """
-    if case.key[-1] == "memory":
+    if case.key[-1] in ("memory", "mailbox"):
         yield from _seen_far(case, case.at(*case.key))
         yield from ((set_key(case.key, name),) for name in case.memories("ram", "rom"))
 

@@ -59,7 +59,8 @@ int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles) {
   if (xTaskGetSchedulerState() != taskSCHEDULER_RUNNING) return atoll_wait_asleep(line, cycles);
   if (line >= LINES) {
     vTaskDelay(cycles / CYCLES_OF_A_TICK);
-    return 0;
+    /* Who waits for an event, not for time, is told if none has passed: other tasks had their turn. */
+    return line > ATOLL_NO_LINE && cycles < CYCLES_OF_A_TICK;
   }
   waiting[line] = xTaskGetCurrentTaskHandle();
   (void)ulTaskNotifyTake(pdTRUE, 0);
