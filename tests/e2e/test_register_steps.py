@@ -135,6 +135,14 @@ def test_a_step_may_write_the_register_at_address_zero() -> None:
         load_soc(CHIP, [none])
 
 
+def test_a_bit_of_a_register_at_address_zero_that_two_cores_write_is_refused() -> None:
+    to_core = "{line: 4, send: [{write: 0x0, mask: 1, value: 1}], clear: [{write: 0x4, value: 1}]}"
+    to_host = "{send: [{write: 0x0, value: 2}], clear: [{write: 0x8, value: 1}]}"
+    told = ["devices.dsp.irq=5", f"devices.dsp.signals={{core: {to_core}, host: {to_host}}}"]
+    with pytest.raises(AtollError, match="'cpu' changes bits of the register at 0x0, which 'dsp'"):
+        load_soc(CHIP, told)
+
+
 def test_what_runs_such_a_chip(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(CHIP), str(DIGITS), "--cpu", "qemu"]) == 1
     said = capsys.readouterr().err

@@ -17,9 +17,9 @@ from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll.records import dataclass
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
+from atoll.utils.vendor_text import MOST_CHARACTERS, vendor_text
 
 MOST_POOLS = 256
-_MOST_CHARACTERS = 2**20
 _MOST_DIGITS = 40
 _UNITS = {"BYTES": 1, "KBYTES": 2**10, "MBYTES": 2**20, "GBYTES": 2**30}
 _RIGHTS = {"ACC_READ": False, "ACC_WRITE": True}
@@ -94,13 +94,7 @@ def pool_file_of(soc: ResolvedSoc) -> PoolFile | None:
     if soc.mpool is None:
         return None
     path = soc.mpool.path
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(4 * _MOST_CHARACTERS + 1).decode("utf-8-sig")
-    except (OSError, ValueError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        message, remedy = f"cannot read '{path}': {reason}", "name the file of ST Edge AI"
-        raise UsageError("E138", message, at=soc.mpool.at, remedy=remedy) from fault
+    text = vendor_text(path, soc.mpool.at, "name the file of ST Edge AI")
     return parse_pool_file(text, path)
 
 
@@ -110,8 +104,8 @@ def parse_pool_file(text: str, path: Path) -> PoolFile:
     Raises:
         UsageError: E138; it is damaged.
     """
-    if len(text) > _MOST_CHARACTERS:
-        _refuse(path, 0, f"the file is longer than {_MOST_CHARACTERS:,} characters")
+    if len(text) > MOST_CHARACTERS:
+        _refuse(path, 0, f"the file is longer than {MOST_CHARACTERS:,} characters")
     try:
         document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except json.JSONDecodeError as fault:

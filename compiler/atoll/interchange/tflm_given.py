@@ -25,19 +25,24 @@ class GivenPlan:
     """A plan in the metadata of a network.
 
     Attributes:
-        used: bytes of the arena from its begin to the end of the last tensor that is placed.
+        used: bytes of the arena from its begin to the end of the last tensor that is placed; None
+            if the plan cannot be read.
         left: activations that TFLM places itself.
         faults: what is wrong with the plan, which TFLM does not check.
     """
 
-    used: int = 0
+    used: int | None = None
     left: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        what = f"the file has a plan for TFLM, {self.used:,} B of its arena"
+        what = "the file has a plan for TFLM"
+        if self.used is not None:
+            what += f", {self.used:,} B of its arena"
         if self.left:
-            what += f" and {len(self.left)} tensors that TFLM places itself"
+            what += (
+                f" and {len(self.left)} tensor{'s' * (len(self.left) > 1)} that TFLM places itself"
+            )
         if not self.faults:
             return f"{what}; no two tensors overlap that are needed at once"
         more = f"; and {len(self.faults) - _SHOWN} more" * (len(self.faults) > _SHOWN)
@@ -84,4 +89,4 @@ def _hold(source: Source, content: bytes) -> GivenPlan:
 def _find_misplaced(at: dict[str, int]) -> Iterator[str]:
     for name, offset in at.items():
         if offset < -1 or (offset >= 0 and offset % ALIGNMENT):
-            yield f"'{name}' is at {offset}, which is no multiple of {ALIGNMENT}"
+            yield f"'{name}' is at {offset}, and may be at 0 or a multiple of {ALIGNMENT}"

@@ -22,6 +22,7 @@ from atoll.resolve.register_steps import (
     address_of,
     mask_of,
 )
+from atoll.resolve.signal_checks import signal_sequences
 from atoll.resolve.soc import Registers
 
 PAGE = 4096
@@ -80,14 +81,8 @@ def _sequences(name: str, cpu: Cpu, host: str | None) -> Iterator[_Sequence]:
     if cpu.cache and (steps := cpu.cache.maintenance):
         yield (*key, "cache", "maintenance", "clean"), name, steps.clean, OF_LINES
         yield (*key, "cache", "maintenance", "invalidate"), name, steps.invalidate, OF_LINES
-    if cpu.signals:
-        for end, signal, sender, other in (
-            ("core", cpu.signals.core, host, name),
-            ("host", cpu.signals.host, name, host),
-        ):
-            if signal:
-                yield (*key, "signals", end, "send"), sender, signal.send, ()
-                yield (*key, "signals", end, "clear"), other, signal.clear, ()
+    for where, who, made, _ in signal_sequences(name, cpu, host or ""):
+        yield where, who, made, ()
 
 
 def _check_sequence(

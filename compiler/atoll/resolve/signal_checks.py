@@ -12,6 +12,9 @@ from atoll.resolve.core_instances import lines_of, local_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.register_steps import address_of
 
+Sequence = tuple[Key, str, Steps, str]
+"""Its key, the core that makes it, its steps, and the core that is interrupted."""
+
 _SOFTWARE_INTERRUPTS = range(0, 0x4000, 4)
 """Offsets of the registers msip in a core-local interruptor, one for each hart."""
 
@@ -43,7 +46,7 @@ def check_signals(draft: Draft, name: str, cpu: Cpu) -> None:
             if described and described.model.interrupts.controller != "nvic":
                 draft.faults.add(
                     "E039",
-                    f"'{each}' sends no events: that is what a Cortex-M does",
+                    f"'{each}' cannot send events: only a Cortex-M can",
                     at=draft.where.at(*key, "event"),
                     other=note(draft.where.key_at("devices", each), "the core is here"),
                     remedy=remove(*key) + ", or say how they interrupt each other",
@@ -125,7 +128,7 @@ def _free_hart(draft: Draft) -> int:
 
 
 def check_all_signals(draft: Draft) -> None:
-    """Note signals that hide each other, or that are those of another core."""
+    """Note signals of which a core cannot tell whose they are, or that undo each other."""
     writers: dict[int, set[str]] = {}
     sent: dict[Steps, str] = {}
     for key, sender, steps, hears in _signals(draft):
@@ -151,8 +154,9 @@ def check_all_signals(draft: Draft) -> None:
                 remedy=remove(*key[:-1]) + ", or write one",
             )
         for number, step in enumerate(steps):
-            others = writers.get(step.write or -1, set()) - {sender}
-            if step.mask is not None and others:
+            masked = step.write is not None and step.mask is not None
+            others = writers.get(address_of(step), set()) - {sender} if masked else ()
+            if others:
                 draft.faults.add(
                     "E254",
                     f"'{sender}' changes bits of the register at {address_of(step):#x}, which"
@@ -186,14 +190,16 @@ def _check_msip(draft: Draft, key: Key, steps: Steps, hears: str) -> None:
             )
 
 
-def _signals(draft: Draft) -> Iterator[tuple[Key, str, Steps, str]]:
-    """Yield sequences by which cores signal: key, who makes it, steps, and who is interrupted."""
-    host = draft.host or ""
+def _signals(draft: Draft) -> Iterator[Sequence]:
     for name, cpu in draft.cpus():
-        if cpu.signals is None or not draft.knows("devices", name, "signals"):
-            continue
-        for end, sender, hears in (("core", host, name), ("host", name, host)):
-            if signal := getattr(cpu.signals, end):
-                key = ("devices", name, "signals", end)
-                yield (*key, "send"), sender, signal.send, hears
-                yield (*key, "clear"), hears, signal.clear, hears
+        if draft.knows("devices", name, "signals"):
+            yield from signal_sequences(name, cpu, draft.host or "")
+
+
+def signal_sequences(name: str, cpu: Cpu, host: str) -> Iterator[Sequence]:
+    """Yield the sequences by which a core and its host signal each other."""
+    for end, sender, hears in (("core", host, name), ("host", name, host)):
+        if signal := getattr(cpu.signals, end, None):
+            key = ("devices", name, "signals", end)
+            yield (*key, "send"), sender, signal.send, hears
+            yield (*key, "clear"), hears, signal.clear, hears

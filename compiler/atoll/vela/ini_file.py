@@ -24,6 +24,7 @@ from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll.diagnostics.shown import cut, printable
 from atoll.records import dataclass
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.vendor_text import MOST_CHARACTERS, vendor_text
 
 SYSTEM, MODE = "System_Config.", "Memory_Mode."
 """How names of the two kinds of sections begin."""
@@ -38,7 +39,6 @@ _READ = re.compile(
     rf"|(?:{'|'.join(AREAS)})_(?:clock_scale|ports_used|burst_length|(?:read|write)_latency)",
     re.IGNORECASE,
 )
-_MOST_CHARACTERS = 2**20
 _MOST_NAMED = 12
 _MOST_HERTZ = 10**11
 _MOST_SIZE = 2**40
@@ -134,13 +134,7 @@ def vela_config_of(soc: ResolvedSoc) -> VelaConfig | None:
     if soc.vela is None:
         return None
     path = soc.vela.path
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(4 * _MOST_CHARACTERS + 1).decode("utf-8-sig")
-    except (OSError, ValueError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        message, remedy = f"cannot read '{path}': {reason}", "name a configuration file of Vela"
-        raise UsageError("E138", message, at=soc.vela.at, remedy=remedy) from fault
+    text = vendor_text(path, soc.vela.at, "name a configuration file of Vela")
     choice = VelaChoice(soc.vela.system_config, soc.vela.memory_mode)
     try:
         return parse_vela_config(text, path, choice)
@@ -174,8 +168,8 @@ class _Reader:
         self._lines: dict[tuple[str, str], int] = {}
         self._spelled: dict[str, str] = {}
         self._parser = ConfigParser(interpolation=None)
-        if len(text) > _MOST_CHARACTERS:
-            self._refuse(0, f"the file is longer than {_MOST_CHARACTERS:,} characters")
+        if len(text) > MOST_CHARACTERS:
+            self._refuse(0, f"the file is longer than {MOST_CHARACTERS:,} characters")
         try:
             self._parser.read_string(text)
         except MissingSectionHeaderError as fault:

@@ -245,8 +245,9 @@ class IssChip:
         engines = self._engines.items()
         raised = {irqs[name]: engine.interrupt_time() for name, engine in engines if name in irqs}
         raised |= {irqs[name]: box.answered for name, box in self._mailboxes.items()}
-        heard = (each.signals.host for each in self._soc.cpus if each.signals)
-        raised |= {each.line: self._signalled.get(each) for each in heard if each}
+        raised |= {
+            line.line: at for line, at in self._signalled.items() if line.core == self._soc.host
+        }
         if self._guard.raised:
             raised[cpu.spec.bus_error_line] = 0
         return {line: at for line, at in raised.items() if at is not None}

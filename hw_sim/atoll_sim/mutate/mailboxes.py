@@ -150,7 +150,7 @@ def other_half_written(right: Right, random: Random) -> Mutant | None:
     word = _any_word(right, random, shared=True)
     if word is None:
         return None
-    at = random.randrange(13)
+    at = random.randrange(SIDE // 4 - 3)
     wrong = f"  if ({word.told} == {word.command}u) halves->host.rest[{at}] = 0u;\n{word.runs}"
     what = f"has the core write word {at + 3} of the host's half"
     return _core_fault(right, word, word.runs, wrong, what)
