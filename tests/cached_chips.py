@@ -39,6 +39,12 @@ def cached_twin(cpu: int = 64, dsp: int = 32, *settings: str) -> ResolvedSoc:
     return load_soc("twin", (*given, *settings))
 
 
+NPU = FOLDER / "npu.yaml"
+"""lagoon, whose accelerator has a cache that the host maintains by registers."""
+
+IN_RAM = ("pools.weights.memory=sram", "pools.weights.size=96 KiB", "pools.weights.reach.cpu=rw")
+"""Its constants are in RAM."""
+
 SHARED_BY_REGISTERS = FOLDER / "shared_by_registers.yaml"
 SHARED_BY_INSTRUCTIONS = FOLDER / "shared_by_instructions.yaml"
 APART = ("devices.cpu.cache.shared=null",)

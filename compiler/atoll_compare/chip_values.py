@@ -124,6 +124,8 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
             yield from _place_values("registers", device.registers)
             yield "irq", Value("none" if device.irq is None else str(device.irq), device.irq)
             yield "runs", Value(", ".join(sorted(device.runs)))
+            if device.cache:
+                yield from _cache(device.cache)
             if isinstance(device, Dma):
                 pairs = sorted(f"{begin} to {end}" for begin, end in device.moves)
                 yield "moves", Value(", ".join(pairs))
@@ -180,6 +182,8 @@ def _cache(cache: Cache) -> Iterator[tuple[str, Value]]:
     if cache.size and cache.ways:
         yield "cache.size", size(cache.size)
         yield "cache.ways", count(cache.ways)
+    if cache.memories:
+        yield "cache.memories", Value(", ".join(cache.memories))
     if cache.shared:
         yield "cache.shared", Value(cache.shared)
     if steps := cache.maintenance:

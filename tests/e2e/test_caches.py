@@ -5,13 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cached_chips import CORTEX_M7, cached_lagoon, cached_twin
+from tests.cached_chips import CORTEX_M7, IN_RAM, NPU, cached_lagoon, cached_twin
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import Emit, build
 from atoll.artifacts.samples import random_samples
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate
 from atoll_sim.mutate.caches import plant_cache_omissions
@@ -72,15 +73,43 @@ def test_kws(shared_models: Path) -> None:
     assert len(campaign.trials) == 4
 
 
-@pytest.mark.parametrize("evictions", [0, 1, 2])
-def test_c_source_maintains_caches_too(evictions: int, tmp_path: Path) -> None:
-    compiled = compile_file(cached_lagoon(), DIGITS)
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [
+        ((), 5),
+        (("memories.sram.views={npu: 0x4800_0000}", *CORTEX_M7[:4]), 13),
+        pytest.param((*CORTEX_M7[:4], *IN_RAM), 55, marks=pytest.mark.slow),
+    ],
+)
+def test_a_cache_of_the_accelerator(settings: tuple[str, ...], count: int) -> None:
+    """Registers maintain it for a range, or line by line, at the accelerator's addresses."""
+    soc = load_soc(NPU, ("devices.npu.params.vector=0", *settings))
+    campaign = plant_cache_omissions(compile_file(soc, DIGITS), seed=1)
+    assert campaign.passed, campaign.text(verbose=True)
+    assert len(campaign.trials) == count
+
+
+@pytest.mark.parametrize("arguments", [["--cpu", "rtl"], ["--cpu", "iss", "--accelerator", "rtl"]])
+def test_rtl_has_no_cache_of_an_accelerator(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(NPU), str(DIGITS), *arguments]) == 1
+    code, what = ("E259", "'cache.maintenance'") if arguments[1] == "rtl" else ("E163", "'npu'")
+    said = capsys.readouterr().err
+    assert f"error[{code}]" in said
+    assert what in said
+    assert main(["check", str(NPU)]) == 0
+
+
+@pytest.mark.parametrize(("chip", "evictions"), [("lagoon", 0), ("lagoon", 1), ("npu", 2)])
+def test_c_source_maintains_caches_too(chip: str, evictions: int, tmp_path: Path) -> None:
+    soc = cached_lagoon() if chip == "lagoon" else load_soc(NPU, CORTEX_M7[:4])
+    compiled = compile_file(soc, DIGITS)
     tree = build((compiled,), tmp_path / "build", emit=Emit.C)
     samples = random_samples(compiled.graph, 2)
     request = requests_for(
         (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "run", beats=False
     )
-    soc = compiled.soc
     result = simulate(
         request, lambda memory: make_models(soc, memory, (compiled,)), evictions=evictions
     )

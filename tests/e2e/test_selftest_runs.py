@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.small_program import request
+from tests.cached_chips import NPU
 from tests.e2e.test_board_packages import cmake
 
 from atoll.bsp.core_images import image_cores
@@ -75,6 +76,19 @@ def test_cores_without_engines_pass(chip: str, tmp_path: Path) -> None:
     assert (findings(log), log.missing) == ((), ())
     tried = {result.device for result in log.results.values()}
     assert tried == {core.name for core in image_cores(soc)}
+
+
+@pytest.mark.slow
+def test_engines_with_a_cache_pass(tmp_path: Path) -> None:
+    pytest.importorskip("unicorn")
+    soc = load_soc(NPU)
+    assert main(["bsp", str(NPU), "--selftest", "-o", str(tmp_path)]) == 0
+    cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
+    elf = tmp_path / "build" / "zig" / "firmware.selftest.elf"
+    asked = replace(request(soc, elf), max_cycles=10**9, stall_cycles=10**9)
+    log = read_log(on_iss(asked, lambda memory: make_models(soc, memory)).text, "the run")
+    assert (findings(log), log.missing) == ((), ())
+    assert {result.device for result in log.results.values()} == {"cpu", "npu"}
 
 
 @pytest.mark.slow

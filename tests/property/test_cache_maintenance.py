@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any chip of cached cores, any devices for operators: maintenance is enough, and none too much."""
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
-from tests.cached_chips import NOT_OF_THE_HOST, SHARED_BY_INSTRUCTIONS, cached_twin
+from tests.cached_chips import (
+    CORTEX_M7,
+    IN_RAM,
+    NOT_OF_THE_HOST,
+    NPU,
+    SHARED_BY_INSTRUCTIONS,
+    cached_twin,
+)
 from tests.effort import cases
 from tests.requests import load_requests
 
@@ -69,16 +77,42 @@ def test_maintenance_of_a_shared_cache_is_enough_and_little_of_it_too_much(seed:
     assert not list(maintenance_faults(module, plan, soc))
     for each in cache_omissions(compiled):
         operation = each.operation
-        if operation.core == soc.host or operation.operation is Operation.INVALIDATE:
+        if operation.device == soc.host or operation.operation is Operation.INVALIDATE:
             assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
-        assert operation.core == soc.host or soc.host not in soc.sharing(operation.core)
+        assert operation.device == soc.host or soc.host not in soc.sharing(operation.device)
+
+
+def random_npu_build(seed: int) -> Compiled:
+    """Place operators on an accelerator with a data cache, and on a core with one or without."""
+    random = Random(seed)
+    settings = [
+        f"devices.npu.cache.line={random.choice((8, 16, 32, 64, 128))}",
+        f"devices.npu.cache.write_back={random.choice(('true', 'true', 'false'))}",
+        *random.choice([(), CORTEX_M7[:4]]),
+        *random.choice([(), IN_RAM]),
+        f"devices.npu.cache.memories={random.choice(('[sram]', '[dtcm, sram]'))}",
+        f"devices.npu.params.vector={random.choice((0, 1))}",
+    ]
+    chosen = tuple(f"{name}=cpu" for name in OPERATORS if random.random() < 0.3)
+    options = BuildOptions(requests=load_requests(None, chosen))
+    return compile_file(load_soc(NPU, settings), DIGITS, options)
 
 
 @pytest.mark.parametrize("seed", range(cases(20)))
-def test_no_line_has_two_owners(seed: int) -> None:
-    compiled = random_build(seed)
+def test_maintenance_of_an_accelerator_s_cache_is_enough_and_none_of_it_too_much(seed: int) -> None:
+    compiled = random_npu_build(seed)
+    module, plan, soc = compiled.module, compiled.plan, compiled.soc
+    assert not list(maintenance_faults(module, plan, soc))
+    for each in cache_omissions(compiled):
+        assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
+
+
+@pytest.mark.parametrize("build", [random_build, random_npu_build])
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_no_line_has_two_owners(build: Callable[[int], Compiled], seed: int) -> None:
+    compiled = build(seed)
     entry, soc, plan = compiled.module.entry, compiled.soc, compiled.plan
-    line = max(cpu.cache.line for cpu in soc.cached_cpus if cpu.cache)
+    line = max(each.cache.line for each in soc.cached_devices if each.cache)
     owners: dict[str, set[str]] = {name: {soc.host} for name in (*entry.inputs, *entry.outputs)}
     for step in entry.steps:
         for name in (*step.reads, *step.writes):

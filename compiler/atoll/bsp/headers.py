@@ -16,7 +16,7 @@ from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.isolation import isolated_areas
 from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
-from atoll.resolve.register_steps import SOFTWARE_LINE, Interrupt, Signals
+from atoll.resolve.register_steps import SOFTWARE_LINE, Interrupt, Signals, is_by_line
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVERS = ("mailbox", "shared_mailbox")
@@ -173,6 +173,7 @@ def device_source(soc: ResolvedSoc) -> str:
         },
         held_names={core.name for core, *_ in _cores_to_load(soc)},
         thumb=soc.host_cpu.instructions.family is Family.THUMB,
+        is_by_line=is_by_line,
         views={
             engine.name: tuple(m for m in soc.memories if engine.name in m.views and m.low)
             for engine in soc.engines

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from atoll.bsp.core_images import CORE_ENTRY, Work, cache_source, image_cores, own_sources, works_of
+from atoll.bsp.headers import order_by
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection_table import protection_setup
@@ -64,7 +65,7 @@ def _cache(soc: ResolvedSoc, core: Cpu) -> str:
         made_from=opening_sentence(soc),
         core=core,
         ranges=[name for name, steps in told.items() if not is_by_line(steps)],
-        thumb=core.instructions.family is Family.THUMB,
+        order=order_by(core),
     )
 
 

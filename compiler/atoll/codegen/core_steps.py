@@ -37,8 +37,8 @@ def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
     return found
 
 
-def maintains(module: IRModule, core: str) -> bool:
-    """Return whether `core` has to maintain its data cache in a run, or in a reset."""
+def maintains(module: IRModule, device: str) -> bool:
+    """Return whether the data cache of `device` is maintained in a run, or in a reset."""
     entry, steps = module.entry, module.entry.steps
     lists = (
         entry.after,
@@ -46,4 +46,4 @@ def maintains(module: IRModule, core: str) -> bool:
         *(step.before for step in steps),
         *(step.after for step in steps),
     )
-    return any(each.core == core for operations in lists for each in operations)
+    return any(each.device == device for operations in lists for each in operations)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that maintain the data cache of the core whose object this is."""
+"""Calls that maintain data caches: that of the object's core, and those of accelerators."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from llvmlite import ir
 
@@ -10,11 +10,15 @@ from atoll.codegen.llvm_pools import I32
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry
 
-PREFIX = "atoll_cache_"
+NO_NPUS: Mapping[str, Callable[[], ir.Value]] = {}
 
 
 class CacheCalls:
-    """Emits ``void atoll_cache_clean(void *address, uint32_t size)`` and ``..._invalidate``."""
+    """Emits ``void atoll_cache_clean(void *address, uint32_t size)`` and ``..._invalidate``.
+
+    Of an accelerator's cache the functions are ``atoll_npu_cache_clean`` and ``..._invalidate``,
+    which take its ordinal before the others.
+    """
 
     def __init__(
         self, target: ir.Module, address: Callable[[str], ir.Constant], entry: Entry, core: str
@@ -25,15 +29,26 @@ class CacheCalls:
         self._sizes = entry.sizes
         self._core = core
 
-    def maintain(self, builder: ir.IRBuilder, operations: Iterable[Maintenance]) -> None:
-        """Call what this core has to do; other cores do what is theirs."""
-        for each in operations:
-            if each.core == self._core:
-                size = I32(self._sizes[each.buffer])
-                builder.call(self._function(each), [self._address(each.buffer), size])
+    def maintain(
+        self,
+        builder: ir.IRBuilder,
+        operations: Iterable[Maintenance],
+        npus: Mapping[str, Callable[[], ir.Value]] = NO_NPUS,
+    ) -> None:
+        """Call what this core has to do; other cores do what is theirs.
 
-    def _function(self, each: Maintenance) -> ir.Function:
-        name = f"{PREFIX}{each.operation}"
+        `npus` loads the ordinal of each accelerator whose cache the core maintains.
+        """
+        for each in operations:
+            given = [self._address(each.buffer), I32(self._sizes[each.buffer])]
+            if each.device == self._core:
+                builder.call(self._function(f"atoll_cache_{each.operation}", POINTER, I32), given)
+            elif each.device in npus:
+                name = f"atoll_npu_cache_{each.operation}"
+                ordinal = npus[each.device]()
+                builder.call(self._function(name, I32, POINTER, I32), [ordinal, *given])
+
+    def _function(self, name: str, *takes: ir.Type) -> ir.Function:
         if name in self._target.globals:
             return self._target.get_global(name)
-        return ir.Function(self._target, ir.FunctionType(ir.VoidType(), [POINTER, I32]), name)
+        return ir.Function(self._target, ir.FunctionType(ir.VoidType(), takes), name)

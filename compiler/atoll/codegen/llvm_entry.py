@@ -2,6 +2,7 @@
 """The run function of a model and the pools that its buffers lie in, as LLVM IR."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from llvmlite import ir
 
@@ -87,6 +88,7 @@ class _RunFunction:
         self._start_core = self._external("atoll_core_start", I32, I32, I32)
         self._wait_core = self._external("atoll_core_wait", I32, I32)
         self._caches = CacheCalls(target, pools.address, self._entry, soc.host)
+        self._npus = {npu.name: partial(self._ordinal, npu.name) for npu in soc.cached_npus}
         self._busy: list[str] = []
         structs = tuple(arguments.structs())
         signature = ir.FunctionType(I32, [POINTER] * len(structs))
@@ -106,7 +108,7 @@ class _RunFunction:
             self._transfer("inputs", name, outward=False)
         for first, *further in join_lists(self._entry.steps, self._soc):
             self._step(first, further)
-        self._caches.maintain(self._builder, self._entry.after)
+        self._caches.maintain(self._builder, self._entry.after, self._npus)
         for name in self._arguments.outputs:
             self._transfer("outputs", name, outward=True)
         builder, ended = self._builder, I32(0)
@@ -139,7 +141,7 @@ class _RunFunction:
         last = further[-1] if further else step
         if not isinstance(step.action, AcceleratorWait):
             self._builder.call(self._begin, [ordinal, I32(step.number)])
-        self._caches.maintain(self._builder, step.before)
+        self._caches.maintain(self._builder, step.before, self._npus)
         match step.action:
             case KernelCall() if step.device != self._soc.host:
                 self._check_call(self._run_core, self._ordinal(step.device), self._command(step))

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Have cores clean and invalidate their data caches where the plan's data flow needs it.
+"""Have data caches cleaned and invalidated where the plan's data flow needs it.
 
-A core with a cache may at any time take in a line, and write back one that it stored to. So what
+A device with a cache may at any time take in a line, and write back one that it stored to. So what
 it stored is cleaned before another device reads it, and before another device writes where a line
-might still be written back; what another device wrote is invalidated before the core loads it.
+might still be written back; what another device wrote is invalidated before the first one loads it.
 
 Nobody knows what ran on the host before, so at the begin each line of the pools may be dirty in
 its cache, and out of date in every one. Another core than the host cleans what it wrote as each of
 its steps ends: nobody could have it do so later. A state is in memory as a run begins, and is
 brought there before the run ends.
+
+The host maintains the cache of an accelerator. As a run begins that holds nothing which is yet to
+be written back, and maybe old bytes anywhere; as it ends it is so again.
 
 Cores that share a cache need nothing between each other. If the host is one of them, it does all,
 before a step begins; otherwise each core does it around its own steps, and others may rely on that
@@ -21,21 +24,25 @@ from dataclasses import replace
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import AcceleratorWait, CallStart, Entry, IRModule, Step
 from atoll.memory.problem import MemoryPlan
-from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Npu, ResolvedSoc
 
 
 def maintain_caches(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
     """Return the module with maintenance in its steps, as little as `plan` needs."""
-    caches = [_Cache(cores, module.entry, plan, soc) for cores in soc.data_caches]
+    devices: list[Sequence[Cpu | Npu]] = [*soc.data_caches, *((npu,) for npu in soc.cached_npus)]
+    caches = [_Cache(each, module.entry, plan, soc) for each in devices]
     steps = tuple(_with(step, caches) for step in module.entry.steps)
     mapped = module.entry.inputs if soc.interface.map_inputs else ()
     read = (*module.entry.outputs, *mapped)
     states = module.entry.states
-    after = tuple(
-        each
-        for cache in caches
-        if cache.of_host
-        for each in (*cache.load(read), *cache.give(states))
+    after = (
+        *(each for cache in caches for each in cache.leave()),
+        *(
+            each
+            for cache in caches
+            if cache.of_host
+            for each in (*cache.load(read), *cache.give(states))
+        ),
     )
     reset = tuple(each for cache in caches if cache.of_host for each in cache.settle(states))
     return replace(module, entry=replace(module.entry, steps=steps, after=after, reset=reset))
@@ -45,42 +52,48 @@ def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
     before: list[Maintenance] = []
     after: list[Maintenance] = []
     loads = [name for name in step.reads if name not in step.writes]
-    for cache in caches:
-        if isinstance(step.action, AcceleratorWait):
+    if isinstance(step.action, AcceleratorWait):
+        for cache in caches:
             cache.end(step)
-        elif step.device in cache.cores:
+        return step
+    for cache in caches:
+        if step.device not in cache.devices:
+            before += cache.give((*loads, *step.writes))
+            cache.outdate(step)
+    for cache in caches:
+        if step.device in cache.devices:
             before += cache.load(loads, step.device)
             after += cache.store(step.writes, step.device)
             if not isinstance(step.action, CallStart):
                 cache.end(step)
-        else:
-            before += cache.give((*loads, *step.writes))
-            cache.outdate(step)
     return replace(step, before=tuple(before), after=tuple(after))
 
 
 class _Cache:
-    """What one cache may hold: the lines of the pools that its cores share with other devices.
+    """What one cache may hold: the lines of the pools that its devices share with others.
 
     Attributes:
-        cores: those that have it.
+        devices: those that have it: cores, or an accelerator.
         of_host: the host is one of them, and maintains it.
     """
 
     def __init__(
-        self, cores: Sequence[Cpu], entry: Entry, plan: MemoryPlan, soc: ResolvedSoc
+        self, devices: Sequence[Cpu | Npu], entry: Entry, plan: MemoryPlan, soc: ResolvedSoc
     ) -> None:
-        cache = cores[0].cache
+        first = devices[0]
+        cache = first.cache
         assert cache
-        self.cores = frozenset(cpu.name for cpu in cores)
-        self.of_host = soc.host in self.cores
-        self._host = soc.host
+        self.devices = frozenset(each.name for each in devices)
+        self.of_host = soc.host in self.devices
+        self._by_host = self.of_host or isinstance(first, Npu)
+        self._keeper_of_all = soc.host if self.of_host else first.name
         self._line = cache.line
         self._holds_stores = cache.write_back
         shared = {
             pool.name: pool.region.origin
             for pool in soc.pools
-            if soc.is_cached(pool) and _is_shared(pool.reach, self.cores)
+            if any(soc.keeps(each, pool) for each in devices)
+            and _is_shared(pool.reach, self.devices)
         }
         starts, lines = {}, 0
         for name, origin in shared.items():
@@ -95,8 +108,9 @@ class _Cache:
             if placement.pool in shared
         }
         self._sizes = entry.sizes
+        self._stored: dict[str, None] = {}
         self._dirty = bytearray([self.of_host and self._holds_stores]) * lines
-        keepers = (soc.host,) if self.of_host else self.cores
+        keepers = (self._keeper_of_all,) if self._by_host else self.devices
         self._stale = {core: bytearray([1]) * (lines * self._line) for core in keepers}
         self._forgotten: dict[str, list[slice]] = {core: [] for core in keepers}
         if self.of_host:
@@ -119,9 +133,10 @@ class _Cache:
     def store(self, names: Iterable[str], core: str) -> Iterator[Maintenance]:
         """Let a core store to buffers; yield what has to be done when it has."""
         for name in names:
+            self._stored[name] = None
             for stale in self._stale.values():
                 self._set(stale, self._bytes(name), 0)
-            if not self.of_host and self._holds_stores and name in self._begins:
+            if not self._by_host and self._holds_stores and name in self._begins:
                 yield Maintenance(core, Operation.CLEAN, name)
             elif self._holds_stores:
                 self._set(self._dirty, self._lines(name), 1)
@@ -131,16 +146,37 @@ class _Cache:
         for name in names:
             if any(self._dirty[self._lines(name)]):
                 self._set(self._dirty, self._lines(name), 0)
-                yield Maintenance(self._host, Operation.CLEAN, name)
+                yield Maintenance(self._keeper_of_all, Operation.CLEAN, name)
+
+    def leave(self) -> Iterator[Maintenance]:
+        """Yield what brings all to memory that an accelerator has stored in a run.
+
+        Buffers share lines in turn: it is the latest that hold what is dirty.
+        """
+        if self.of_host or not self._by_host:
+            return
+        dirty, names = self._dirty[:], []
+        for name in reversed(self._stored):
+            if any(dirty[self._lines(name)]):
+                self._set(dirty, self._lines(name), 0)
+                names.append(name)
+        for name in tuple(reversed(names)):
+            rest = self._dirty[:]
+            for other in names:
+                if other != name:
+                    self._set(rest, self._lines(other), 0)
+            if not any(rest):
+                names.remove(name)
+        yield from self.give(names)
 
     def settle(self, names: Iterable[str]) -> Iterator[Maintenance]:
         """Yield what brings buffers to memory that the host has stored outside of a run."""
         held = (name for name in names if self._holds_stores and name in self._begins)
-        yield from (Maintenance(self._host, Operation.CLEAN, name) for name in held)
+        yield from (Maintenance(self._keeper_of_all, Operation.CLEAN, name) for name in held)
 
     def end(self, step: Step) -> None:
         """Let a step end: what its core forgot, no core of the cache finds any more."""
-        if step.device not in self.cores:
+        if step.device not in self.devices:
             self.outdate(step)
             return
         keeper = self._keeper(step.device)
@@ -157,7 +193,7 @@ class _Cache:
                 self._set(stale, self._bytes(name), 1)
 
     def _keeper(self, core: str) -> str:
-        return self._host if self.of_host else core
+        return self._keeper_of_all if self._by_host else core
 
     def _bytes(self, name: str) -> slice:
         if name not in self._begins:
@@ -174,7 +210,7 @@ class _Cache:
         flags[where] = bytes([value]) * len(flags[where])
 
 
-def _is_shared(reach: Mapping[str, Access], cores: frozenset[str]) -> bool:
-    """Return whether some cores and another device reach a pool."""
+def _is_shared(reach: Mapping[str, Access], devices: frozenset[str]) -> bool:
+    """Return whether some devices and another one reach a pool."""
     reaching = {name for name, access in reach.items() if access is not Access.NONE}
-    return bool(reaching & cores and reaching - cores)
+    return bool(reaching & devices and reaching - devices)

@@ -189,7 +189,7 @@ class _Walk:
 
     def _maintain(self, operations: Iterable[Maintenance]) -> None:
         for each in operations:
-            if each.core == self._core.name:
+            if each.device == self._core.name:
                 forgets = each.operation is Operation.INVALIDATE
                 for line in self._lines_of(each.buffer):
                     self._contents.maintain(line, forgets=forgets)

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cores take to clean and invalidate their data caches, by the instructions of that code.
+"""What cores take to clean and invalidate data caches, by the instructions of that code.
 
 That is `atoll_cache_clean` and `atoll_cache_invalidate` of `bsp/templates/atoll_cache.c.j2`, which
-go from line to line, or leave that to registers. A barrier counts as one instruction; what a dirty
-line takes that leaves is that of lines that move. How long registers take is not known: a core
-looks twice at one that it waits for (`atoll.cost.basis.ASSUMED`).
+go from line to line, or leave that to registers; and likewise of an accelerator's. A barrier
+counts as one instruction; what a dirty line takes that leaves is that of lines that move. How long
+registers take is not known: a core looks twice at one that it waits for
+(`atoll.cost.basis.ASSUMED`).
 """
 
 from collections.abc import Iterable, Mapping
 
 from atoll.cost.counted import CLASSES, Counts, cycles_by_class, timed_core
+from atoll.cost.spent import of_host
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.resolve.register_steps import ALL, is_by_line
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Npu, ResolvedSoc
 
 
 def _counts(**numbers: float) -> Counts:
@@ -33,18 +35,24 @@ LINE: Mapping[str, Counts] = {
 
 
 def maintenance_cycles(
-    operations: Iterable[Maintenance], core: Cpu, lines: Mapping[str, int], soc: ResolvedSoc
+    operations: Iterable[Maintenance],
+    device: Cpu | Npu,
+    lines: Mapping[str, int],
+    soc: ResolvedSoc,
 ) -> int:
-    """Return what a core takes for those operations that are its own, in its own cycles.
+    """Return what those operations take that are on the cache of a device, in the host's cycles.
+
+    A core does them itself, the host those of an accelerator.
 
     Args:
-        operations: of any cores.
-        core: one with a data cache.
+        operations: of any devices.
+        device: one with a data cache.
         lines: of each buffer.
         soc: the chip.
     """
-    own = [each for each in operations if each.core == core.name]
-    if not own or not core.maintained_by:
+    own = [each for each in operations if each.device == device.name]
+    core = device if isinstance(device, Cpu) else soc.host_cpu
+    if not own or (core is device and not core.maintained_by):
         return 0
     timed = timed_core(core)
     assert timed.spec.timing
@@ -53,17 +61,18 @@ def maintenance_cycles(
     for operation in own:
         calls, each = (
             sum(number * cycles for number, cycles in zip(counts, takes, strict=True))
-            for counts in _counts_of(core, operation.operation)
+            for counts in _counts_of(device, operation.operation)
         )
         cycles += calls + lines[operation.buffer] * each
-    return round(cycles)
+    return of_host(round(cycles), core, soc)
 
 
-def _counts_of(core: Cpu, operation: Operation) -> tuple[Counts, Counts]:
+def _counts_of(device: Cpu | Npu, operation: Operation) -> tuple[Counts, Counts]:
     """Return the instructions of a call, and of each line."""
-    found = core.cache and core.cache.maintenance
+    found = device.cache and device.cache.maintenance
     if not found:
-        return CALL[core.maintained_by], LINE[core.maintained_by]
+        assert isinstance(device, Cpu)
+        return CALL[device.maintained_by], LINE[device.maintained_by]
     steps = found.clean if operation is Operation.CLEAN else found.invalidate
     number = dict.fromkeys(("load", "store", "other", "branch", "taken"), 0.0)
     for step in steps:

@@ -43,7 +43,7 @@ class ProgramCost:
         pools: of each buffer of the plan.
         addresses: likewise, on the bus.
         functions: kernels and what they call, by name.
-        closing: what the host does to its data cache when all operators have ended.
+        closing: what the host does to data caches when all operators have ended.
         homes: the pool of the constants that an engine reads for each of its operators.
         used: bytes of each pool that the plan uses.
     """
@@ -79,7 +79,7 @@ class ProgramCost:
             waits += round(stores_through(self._placed[name], self.graph, core, self.soc))
             waits = of_host(waits, core, self.soc)
             found[name] = replace(found[name], cycles=found[name].cycles + waits)
-        cached = self.lists if self.soc.cached_cpus else ()
+        cached = self.lists if self.soc.cached_devices else ()
         for step in (each for together in cached for each in together):
             if cycles := self._maintaining(step):
                 before = found[step.operator]
@@ -87,21 +87,21 @@ class ProgramCost:
         return found
 
     def _maintaining(self, step: Step) -> int:
-        """Return what cores take to maintain their caches around a step; runs have that in them."""
+        """Return what cores take to maintain caches around a step; runs have that in them."""
         op, operations = self._placed[step.operator], (*step.before, *step.after)
         if not operations:
             return 0
         ran = {step.device} if runs_of_placed(op, self.graph, self.soc) else set[str]()
-        return self._maintenance(each for each in operations if each.core not in ran)
+        return self._maintenance(each for each in operations if each.device not in ran)
 
     def _maintenance(self, operations: Iterable[Maintenance]) -> int:
         operations, cycles = tuple(operations), 0
-        for core in self.soc.cached_cpus if operations else ():
-            assert core.cache
+        for device in self.soc.cached_devices if operations else ():
+            assert device.cache
             lines = {
-                each.buffer: self._lines_of(each.buffer, core.cache.line) for each in operations
+                each.buffer: self._lines_of(each.buffer, device.cache.line) for each in operations
             }
-            cycles += of_host(maintenance_cycles(operations, core, lines, self.soc), core, self.soc)
+            cycles += maintenance_cycles(operations, device, lines, self.soc)
         return cycles
 
     def _lines_of(self, buffer: str, line: int) -> int:
@@ -110,7 +110,7 @@ class ProgramCost:
 
     @property
     def closing_cycles(self) -> int:
-        """What the host takes for its data cache when all operators have ended."""
+        """What the host takes for data caches when all operators have ended."""
         return self._maintenance(self.closing)
 
     @cached_property

@@ -120,7 +120,10 @@ class Signals(Described):
 
 
 class CacheSteps(Described):
-    """How a data cache is maintained by registers, which the core itself writes."""
+    """How registers maintain a data cache.
+
+    A core writes those of its own cache, the host those of an accelerator's.
+    """
 
     clean: Steps = Field(
         description="Writes back what was stored to lines, which may stay.",
@@ -164,6 +167,32 @@ class Cache(Described):
         examples=[
             "{clean: [{write: 0x6003_1400, value: line}],"
             " invalidate: [{write: 0x6003_1404, value: line}]}"
+        ],
+    )
+
+
+class NpuCache(Described):
+    """The data cache of an accelerator, which the host maintains by registers."""
+
+    line: CacheLine = Field(description="Bytes of a line, a power of two.", examples=["32"])
+    write_back: bool = Field(
+        default=True,
+        strict=True,
+        description="What it writes stays in the cache until its line is cleaned or evicted.",
+    )
+    memories: tuple[Name, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="The memories that it keeps lines of; by default all but those of 'cached:"
+        " false'.",
+        examples=["[psram]"],
+    )
+    maintenance: CacheSteps = Field(
+        description="Registers by which the host maintains it.",
+        examples=[
+            "{clean: [{write: 0x4008_0000, value: line}],"
+            " invalidate: [{write: 0x4008_0004, value: line}]}"
         ],
     )
 
@@ -415,6 +444,15 @@ class Npu(Described):
         default=None, description=_AREA, examples=["{source: own synthesis, um2: 21500}"]
     )
     views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
+    cache: NpuCache | None = Field(
+        default=None,
+        description="Its data cache, between it and memories, which nobody else sees; none by"
+        " default.",
+        examples=[
+            "{line: 64, maintenance: {clean: [{write: 0x4008_0000, value: line}],"
+            " invalidate: [{write: 0x4008_0004, value: line}]}}"
+        ],
+    )
     runs: tuple[OperatorName, ...] | None = Field(
         default=None,
         min_length=1,

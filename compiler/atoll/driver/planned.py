@@ -125,7 +125,7 @@ def _buffers(program: Program, module: IRModule) -> Problem:
 def _finish_key(program: Program, module: IRModule, found: MemoryPlan) -> Alike | None:
     """Return what rests on the addresses of a plan, None where caches and heaps look at sizes."""
     soc, graph = program.soc, program.graph
-    cached = soc.cached_cpus or any(pool.heap for pool in soc.pools)
+    cached = soc.cached_devices or any(pool.heap for pool in soc.pools)
     if cached or len(graph.operators) > MOST_OPERATORS:
         return None
     origins = tuple([pool.origin for pool in found.problem.pools])

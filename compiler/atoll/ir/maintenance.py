@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to the data cache of a core around the steps of other devices."""
+"""What is done to the data cache of a device around the steps of others."""
 
 from enum import StrEnum
 
@@ -10,18 +10,21 @@ class Operation(StrEnum):
     """What is done to the lines of a buffer."""
 
     CLEAN = "clean"
-    """Write back what the core stored there."""
+    """Write back what the device stored there."""
     INVALIDATE = "invalidate"
     """Forget them: the next load takes them from memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """An operation on all lines of a buffer, in the cache of a core, by that core."""
+    """An operation on all lines of a buffer, in the cache of a device.
 
-    core: str
+    A core does it itself; for an accelerator the host does.
+    """
+
+    device: str
     operation: Operation
     buffer: str
 
     def __str__(self) -> str:
-        return f"{self.core} {self.operation} {self.buffer}"
+        return f"{self.device} {self.operation} {self.buffer}"

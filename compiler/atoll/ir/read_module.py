@@ -183,11 +183,11 @@ def _step(tokens: Tokens) -> Step:
 
 
 def _maintenance(tokens: Tokens, word: str) -> tuple[Maintenance, ...]:
-    """Read what follows `word`: ``[core operation buffer, ...]``, or nothing."""
+    """Read what follows `word`: ``[device operation buffer, ...]``, or nothing."""
 
     def one() -> Maintenance:
-        core, operation = tokens.name(), tokens.choose(_OPERATIONS, "an operation of a cache")
-        return Maintenance(core, operation, tokens.name())
+        device, operation = tokens.name(), tokens.choose(_OPERATIONS, "an operation of a cache")
+        return Maintenance(device, operation, tokens.name())
 
     return tokens.nests(one, "[", "]") if tokens.accept(word) else ()
 

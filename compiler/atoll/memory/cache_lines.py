@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from atoll.ir.tir import Entry
-from atoll.resolve.soc import Access, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 
 Sized = tuple[str, int, int, tuple[str, ...]]
 """Name, size and alignment in bytes, and candidate pools of a buffer."""
@@ -14,21 +14,17 @@ Sized = tuple[str, int, int, tuple[str, ...]]
 def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Iterator[Sized]:
     """Yield `buffers` with size and alignment in whole lines where their bytes have two views.
 
-    A line that a core writes back carries all its bytes. So a buffer has its lines for itself,
+    A line that a device writes back carries all its bytes. So a buffer has its lines for itself,
     unless only cores touch it that have the host's cache, or no cached pool can hold it: what they
     keep to themselves may share lines with its like, and with constants, which never change.
     """
-    cached = soc.cached_cpus
+    cached = soc.cached_devices
     if not cached:
         yield from buffers
         return
-    line = max(cpu.cache.line for cpu in cached if cpu.cache)
-    together = soc.sharing(soc.host)
-    pools = {
-        pool.name
-        for pool in soc.pools
-        if soc.is_cached(pool) and any(pool.reach[cpu.name] is not Access.NONE for cpu in cached)
-    }
+    line = max(each.cache.line for each in cached if each.cache)
+    together = soc.sharing(soc.host) | {soc.host}
+    pools = {pool.name for pool in soc.pools if any(soc.keeps(each, pool) for each in cached)}
     touching = _touching_devices(entry, soc)
     for name, size, alignment, candidates in buffers:
         if pools.intersection(candidates) and not (touching[name] and touching[name] <= together):

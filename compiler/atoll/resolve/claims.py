@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from atoll.description.core import ProtectionUnit
-from atoll.description.devices import Cpu
+from atoll.description.devices import Cpu, Npu
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
@@ -63,7 +63,8 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     share a line of a data cache, which would keep it once for each address.
     """
     granule = max((unit.granule for _, unit in protected_cores(draft)), default=1)
-    line = max((cpu.cache.line for _, cpu in draft.cpus() if cpu.cache), default=1)
+    cached = (each for _, each in draft.devices() if isinstance(each, (Cpu, Npu)))
+    line = max((each.cache.line for each in cached if each.cache), default=1)
     shown_twice = {real for _, _, real in draft.aliases()}
     for claim in _claims(draft, memories):
         if _is_known(draft, claim):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data cache of a core. Plain data."""
+"""The data cache of a core, or of an accelerator. Plain data."""
 
 from atoll.records import dataclass
 from atoll.resolve.register_steps import CacheSteps
@@ -10,7 +10,7 @@ REGISTERS = "registers"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cache:
-    """The data cache of a core, which no other device sees but cores that share it.
+    """The data cache of a device, which no other one sees but cores that share it.
 
     Attributes:
         line: bytes that it takes in and writes back at once.
@@ -18,7 +18,9 @@ class Cache:
         size: its bytes; None if that is not said.
         ways: lines of each set; None if `size` is.
         shared: its name, which all cores bear that have this one; "" if one core alone has it.
-        maintenance: registers that maintain it; None where the core does by itself.
+        maintenance: registers that maintain it, which the host does for an accelerator; None where
+            the core does by itself.
+        memories: those that it keeps lines of; () if it keeps all that any data cache does.
     """
 
     line: int
@@ -27,6 +29,7 @@ class Cache:
     ways: int | None = None
     shared: str = ""
     maintenance: CacheSteps | None = None
+    memories: tuple[str, ...] = ()
 
     @property
     def sets(self) -> int:

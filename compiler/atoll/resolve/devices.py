@@ -6,12 +6,14 @@ from typing import Any
 
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.devices import Cache as CacheModel
+from atoll.description.devices import CacheSteps as CacheStepsModel
 from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Dma as DmaModel
 from atoll.description.devices import Engine as EngineModel
 from atoll.description.devices import Master as MasterModel
 from atoll.description.devices import Npu as NpuModel
+from atoll.description.devices import NpuCache as NpuCacheModel
 from atoll.description.devices import Signal as SignalModel
 from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
@@ -90,7 +92,8 @@ def _device(
         return Master(**common)
     description = draft.description.accelerators[name]
     if isinstance(model, NpuModel):
-        return Npu(**common, **_engine(model, description, blocks[name]))
+        cache = _npu_cache(draft, model.cache) if model.cache else None
+        return Npu(**common, **_engine(model, description, blocks[name]), cache=cache)
     return Dma(**common, **_engine(model, description, blocks[name]), moves=_moves(draft, model))
 
 
@@ -158,11 +161,21 @@ def _interrupt(core: str, line: int | str | None, model: SignalModel) -> Interru
 
 
 def _cache(model: CacheModel) -> Cache:
-    steps = model.maintenance
-    maintenance = steps and CacheSteps(
-        clean=steps_of(steps.clean), invalidate=steps_of(steps.invalidate)
-    )
+    maintenance = _cache_steps(model.maintenance) if model.maintenance else None
     return Cache(**{**dict(model), "shared": model.shared or "", "maintenance": maintenance})
+
+
+def _npu_cache(draft: Draft, model: NpuCacheModel) -> Cache:
+    return Cache(
+        line=model.line,
+        write_back=model.write_back,
+        maintenance=_cache_steps(model.maintenance),
+        memories=tuple(map(draft.real, model.memories or ())),
+    )
+
+
+def _cache_steps(model: CacheStepsModel) -> CacheSteps:
+    return CacheSteps(clean=steps_of(model.clean), invalidate=steps_of(model.invalidate))
 
 
 def _engine(

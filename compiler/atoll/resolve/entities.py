@@ -283,6 +283,7 @@ class Engine(Device):
         params: every parameter of the instance by name, defaults included.
         registers: its control port.
         irq: interrupt line at the host; None if it has no interrupt.
+        cache: its data cache, which the host maintains; None without one.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
         bus_cycles: cycles of its clock in one of the bus.
         constants_width: bytes per cycle of its clock from the memory of its constants; 0: unknown.
@@ -298,6 +299,7 @@ class Engine(Device):
     registers: Registers
     irq: int | None
     runs: tuple[str, ...]
+    cache: Cache | None = None
     bus_cycles: Fraction = field(default=Fraction(1), metadata=SPEED)
     constants_width: Fraction = field(default=Fraction(0), metadata=SPEED)
     constants_latency: int = field(default=0, metadata=SPEED)

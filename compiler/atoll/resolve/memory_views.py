@@ -127,11 +127,14 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
 
 
 def steps_by(soc: ResolvedSoc, core: Cpu) -> Iterator[RegisterStep]:
-    """Yield the steps that a core makes: on its data cache, for signals, to let others begin."""
+    """Yield the steps that a core makes: on data caches, for signals, to let others begin."""
     if found := soc.cache_steps(core):
         yield from (*found.clean, *found.invalidate)
     if core.name == soc.host:
         yield from (step for each in soc.cpus for step in each.release)
+        for npu in soc.cached_npus:
+            if steps := npu.cache and npu.cache.maintenance:
+                yield from (*steps.clean, *steps.invalidate)
     for sent, heard in signals_of(soc, core):
         yield from (*(sent.send if sent else ()), *(heard.clear if heard else ()))
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Container, Iterator, Mapping
 
-from atoll.description.devices import Dma
+from atoll.description.devices import Device, Dma, Npu
 from atoll.description.faults import nearest
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
@@ -78,15 +78,22 @@ def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
         if isinstance(cpu.mailbox, str):
             yield ("devices", name, "mailbox"), cpu.mailbox
     for name, device in draft.devices():
-        if isinstance(device, Dma):
-            for index, pair in enumerate(device.moves):
-                for end, memory in enumerate(pair):
-                    yield ("devices", name, "moves", str(index), str(end)), memory
+        yield from _memories_of_engine(("devices", name), device)
     for name, pool in draft.pools():
         yield ("pools", name, "memory"), pool.memory
     for name, described in draft.soc.memories.items():
         if described.real is not None:
             yield ("memories", name, "alias_of"), described.real
+
+
+def _memories_of_engine(key: Key, device: Device) -> Iterator[tuple[Key, str]]:
+    if isinstance(device, Dma):
+        for index, pair in enumerate(device.moves):
+            for end, memory in enumerate(pair):
+                yield (*key, "moves", str(index), str(end)), memory
+    if isinstance(device, Npu) and device.cache:
+        for index, memory in enumerate(device.cache.memories or ()):
+            yield (*key, "cache", "memories", str(index)), memory
 
 
 def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.description.devices import Cpu
+from atoll.description.devices import CacheSteps, Cpu, Npu
 from atoll.description.devices import RegisterStep as StepModel
 from atoll.description.faults import note
 from atoll.description.remedies import put, remove, write_pair
@@ -40,11 +40,11 @@ _Sequence = tuple[Key, str | None, tuple[StepModel, ...], _Words]
 
 def check_steps(draft: Draft, blocks: Mapping[str, Registers], console: Registers) -> None:
     """Note steps that cannot be made; `blocks` are the registers of devices."""
+    for key, who, steps, words in _all_sequences(draft):
+        if draft.knows(*key):
+            taken = tuple(_places_in_use(draft, who, blocks, console)) if who else ()
+            _check_sequence(draft, key, steps, words, taken)
     for name, cpu in draft.cpus():
-        for key, who, steps, words in _sequences(name, cpu, draft.host):
-            if draft.knows(*key):
-                taken = tuple(_places_in_use(draft, who, blocks, console)) if who else ()
-                _check_sequence(draft, key, steps, words, taken)
         if cpu.cache and cpu.cache.maintenance and cpu.loader == "copy" and cpu.cache.write_back:
             draft.faults.add(
                 "E254",
@@ -74,13 +74,25 @@ def _places_in_use(
         yield f"the own registers of '{core}'", local if arm else local[FIRST_TIMER:]
 
 
+def _all_sequences(draft: Draft) -> Iterator[_Sequence]:
+    for name, cpu in draft.cpus():
+        yield from _sequences(name, cpu, draft.host)
+    for name, npu in draft.devices():
+        if isinstance(npu, Npu) and npu.cache:
+            yield from _maintaining(("devices", name), draft.host, npu.cache.maintenance)
+
+
+def _maintaining(key: Key, who: str | None, steps: CacheSteps) -> Iterator[_Sequence]:
+    yield (*key, "cache", "maintenance", "clean"), who, steps.clean, OF_LINES
+    yield (*key, "cache", "maintenance", "invalidate"), who, steps.invalidate, OF_LINES
+
+
 def _sequences(name: str, cpu: Cpu, host: str | None) -> Iterator[_Sequence]:
     key: Key = ("devices", name)
     if cpu.release:
         yield (*key, "release"), host, cpu.release, ((ENTRY,), (VECTORS,))
-    if cpu.cache and (steps := cpu.cache.maintenance):
-        yield (*key, "cache", "maintenance", "clean"), name, steps.clean, OF_LINES
-        yield (*key, "cache", "maintenance", "invalidate"), name, steps.invalidate, OF_LINES
+    if cpu.cache and cpu.cache.maintenance:
+        yield from _maintaining(key, name, cpu.cache.maintenance)
     for where, who, made, _ in signal_sequences(name, cpu, host or ""):
         yield where, who, made, ()
 

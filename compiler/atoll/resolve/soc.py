@@ -211,6 +211,16 @@ class ResolvedSoc:
         cached = (cpu for cpu in self.cpus if cpu.cache)
         return tuple(sorted(cached, key=lambda cpu: (cpu.name != self.host, cpu.ordinal)))
 
+    @property
+    def cached_npus(self) -> tuple[Npu, ...]:
+        """The accelerators with a data cache, which the host maintains."""
+        return tuple(npu for npu in self.npus if npu.cache)
+
+    @property
+    def cached_devices(self) -> tuple[Cpu | Npu, ...]:
+        """All devices with a data cache: cores, the host first, then accelerators."""
+        return (*self.cached_cpus, *self.cached_npus)
+
     @cached_property
     def data_caches(self) -> tuple[tuple[Cpu, ...], ...]:
         """The cores that have each data cache, in the order of `cached_cpus`."""
@@ -220,14 +230,15 @@ class ResolvedSoc:
             found.setdefault((shared, "" if shared else cpu.name), []).append(cpu)
         return tuple(map(tuple, found.values()))
 
-    def sharing(self, core: str) -> frozenset[str]:
-        """Return the cores that have the data cache of a core, itself included; none without."""
-        return self._sharing.get(core, frozenset())
+    def sharing(self, device: str) -> frozenset[str]:
+        """Return the devices that have the data cache of one, itself included; none without."""
+        return self._sharing.get(device, frozenset())
 
     @cached_property
     def _sharing(self) -> Mapping[str, frozenset[str]]:
         names = [frozenset(cpu.name for cpu in cores) for cores in self.data_caches]
-        return {core: cores for cores in names for core in cores}
+        names += [frozenset((npu.name,)) for npu in self.cached_npus]
+        return {device: devices for devices in names for device in devices}
 
     def cache_steps(self, core: Cpu) -> CacheSteps | None:
         """Return how registers maintain the data cache of a core, if it is the one who does that.
@@ -245,6 +256,16 @@ class ResolvedSoc:
     def is_cached(self, pool: Pool) -> bool:
         """Return whether cores with a data cache keep bytes of a pool that may change."""
         return self.is_kept(pool.region) and self.memory(pool.region.memory).kind == "ram"
+
+    def keeps(self, device: Cpu | Npu, pool: Pool) -> bool:
+        """Return whether the data cache of a device keeps bytes of a pool that may change."""
+        only = device.cache.memories if device.cache else ()
+        return (
+            device.cache is not None
+            and pool.reach[device.name] is not Access.NONE
+            and self.is_cached(pool)
+            and (not only or pool.region.memory in only)
+        )
 
     def is_kept(self, region: Region) -> bool:
         """Return whether cores with a data cache keep bytes of a region."""

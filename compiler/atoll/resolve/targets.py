@@ -10,6 +10,7 @@ from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
 from atoll.resolve.mailboxes import check_mailbox
+from atoll.resolve.npu_caches import check_npu_caches
 from atoll.resolve.shared_caches import check_shared_caches
 from atoll.resolve.signal_checks import check_all_signals, check_harts, free_line
 
@@ -33,6 +34,7 @@ def check_devices(draft: Draft) -> None:
         check_unit(draft, name, cpu)
         check_mailbox(draft, name, cpu)
     check_shared_caches(draft)
+    check_npu_caches(draft)
     check_harts(draft)
     check_all_signals(draft)
     _check_irqs(draft)

@@ -20,7 +20,7 @@ from atoll_sim.build.model import build_model
 from atoll_sim.check.layers import check_layers
 from atoll_sim.coverage.folder import COUNTS, add_run
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.host.memory import Accessed, Bytes, HostMemory
 from atoll_sim.host.native import HostCores
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.shadow.device_rows import is_driven
@@ -57,6 +57,10 @@ class _Disturbed:
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
         """See `atoll_sim.host.native.Accelerators`."""
         return self.rtl.results(npu, address)
+
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """See `atoll_sim.host.native.Accelerators`."""
+        self.rtl.see_through(caches)
 
     def recent(self) -> tuple[Accessed, ...]:
         """See `atoll_sim.host.native.Accelerators`."""

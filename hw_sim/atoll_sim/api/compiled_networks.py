@@ -315,7 +315,7 @@ def share_out(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compil
 def _instead(soc: ResolvedSoc) -> tuple[str, str]:
     """Return what helps where a core, or its unit, has no RTL, in which faults are planted."""
     core, unit = "use another core, one with RTL", "give the unit's YAML 'rtl'"
-    if soc.cached_cpus:
+    if soc.cached_devices:
         alone = "use --caches alone, which runs on the instruction-set simulator"
         return f"{alone}, or {core[4:]}", f"{alone}, or {unit}"
     return core, unit

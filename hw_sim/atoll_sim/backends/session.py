@@ -46,7 +46,7 @@ class Backends:
 
     def _in_rtl(self, engine: Engine) -> bool:
         kind = self.named.get(engine.name, self.kind)
-        return kind is AcceleratorKind.RTL and bool(engine.spec.rtl_module)
+        return kind is AcceleratorKind.RTL and not _lacks_rtl(engine)
 
     def check(self, soc: ResolvedSoc) -> None:
         """Refuse names that are no engine's, and RTL that there is not.
@@ -62,18 +62,24 @@ class Backends:
                 raise UsageError("E163", what, remedy=f"name one of its engines: {listed}")
         for engine in soc.engines:
             kind = self.named.get(engine.name, self.kind if self.asked else None)
-            if kind is AcceleratorKind.RTL and not engine.spec.rtl_module:
-                name, spec = engine.name, engine.spec
-                raise UsageError(
-                    "E163",
-                    f"there is no RTL of accelerator '{spec.name}', which '{name}' is",
-                    at=engine.at,
-                    remedy=f"use --accelerator {name}=model, or write 'rtl' into its YAML",
-                )
+            if kind is AcceleratorKind.RTL and (lacking := _lacks_rtl(engine)):
+                what, helps = lacking
+                remedy = f"use --accelerator {engine.name}=model{helps}"
+                raise UsageError("E163", what, at=engine.at, remedy=remedy)
 
     def __str__(self) -> str:
         named = (f"{name}={kind}" for name, kind in sorted(self.named.items()))
         return ", ".join((self.kind, *named))
+
+
+def _lacks_rtl(engine: Engine) -> tuple[str, str] | None:
+    """Return of what of an engine there is no RTL, and what else helps than a model."""
+    if not engine.spec.rtl_module:
+        what = f"there is no RTL of accelerator '{engine.spec.name}', which '{engine.name}' is"
+        return what, ", or write 'rtl' into its YAML"
+    if engine.cache:
+        return f"there is no RTL of the data cache of '{engine.name}'", ""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,17 @@ def check_cores(soc: ResolvedSoc, instead: tuple[str, str] = OTHER_CORES) -> Non
     for cpu in soc.cpus:
         if cpu.unit:
             faults += port_faults(cpu.unit, "function unit", cpu.at)
+    faults += (
+        Fault(
+            code="E259",
+            message=f"device '{npu.name}': no RTL has the registers of its 'cache.maintenance'",
+            at=npu.at,
+            remedy="use --cpu iss"
+            if instead is OTHER_CORES
+            else "leave 'cache' out of the description for RTL",
+        )
+        for npu in soc.cached_npus
+    )
     if faults:
         raise SimulationError.all(faults)
 

@@ -13,6 +13,9 @@ from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of
 from atoll_sim.qemu.relink import relinking_for
 
+WITHOUT_RTL = "E259"
+"""The chip lacks nothing: of some of it there is no RTL, which the player of RTL says."""
+
 ELABORATE = "atoll_sim.build.elaborate:elaborate"
 """Imported only where it is asked for."""
 
@@ -21,7 +24,8 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
     """Find what `atoll run` would refuse of `soc`; `deep` also elaborates its RTL."""
     faults = faults_of(partial(plan_chip, soc))
     if deep or all(cpu.spec.rtl_module for cpu in soc.cpus):
-        faults += faults_of(partial(check_cores, soc))
+        of_cores = faults_of(partial(check_cores, soc))
+        faults += tuple(each for each in of_cores if deep or each.code != WITHOUT_RTL)
     for engine in (each for each in soc.engines if each.spec.model):
         faults += faults_of(partial(model_of, engine))
     notes: tuple[str, ...] = ()

@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,11 +73,27 @@ class HostMemory:
         raise BusFault(address, decode=True)
 
 
-class DeviceBus:
-    """`HostMemory` as one device sees and reaches it; remembers what it touched, as on the bus."""
+class Bytes(Protocol):
+    """Memories, or what somebody sees of them; each access is of one memory."""
 
-    def __init__(self, memory: HostMemory, soc: ResolvedSoc, device: Device) -> None:
-        self._memory = memory
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes."""
+        ...
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data`."""
+        ...
+
+
+class DeviceBus:
+    """`HostMemory` as one device sees and reaches it; remembers what it touched, as on the bus.
+
+    Attributes:
+        memory: what it sees.
+    """
+
+    def __init__(self, memory: Bytes, soc: ResolvedSoc, device: Device) -> None:
+        self.memory = memory
         self._device = device
         self._on_bus = partial(on_bus, soc, device.name)
         self._windows = tuple(
@@ -96,7 +113,7 @@ class DeviceBus:
         self._allow(address, size, writes=False)
         at = self._on_bus(address)
         self._touch(AccessKind.READ, at, size)
-        return self._memory.read(at, size)
+        return self.memory.read(at, size)
 
     def write(self, address: int, data: bytes) -> None:
         """Store `data`.
@@ -107,7 +124,7 @@ class DeviceBus:
         self._allow(address, len(data), writes=True)
         at = self._on_bus(address)
         self._touch(AccessKind.WRITE, at, len(data))
-        self._memory.write(at, data)
+        self.memory.write(at, data)
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return the accesses since the last call of `take_touched`, in order."""

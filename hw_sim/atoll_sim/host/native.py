@@ -27,7 +27,7 @@ from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import list_address, lists_of, play
-from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory, Kept
+from atoll_sim.host.memory import Accessed, Bytes, DeviceBus, HostMemory, Kept
 from atoll_sim.host.watch import Watch
 from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
@@ -48,6 +48,9 @@ class Accelerators(Protocol):
 
         `address` is that of its record; nothing is written.
         """
+
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """Have accelerators read and write memories through their data caches, by name."""
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, as far as known."""
@@ -90,6 +93,11 @@ class ModelAccelerators:
             play(kept, *found, npu)
         return kept.written
 
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """See `Accelerators`."""
+        for name, cache in caches.items():
+            self._buses[name].memory = cache
+
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, in order."""
         return tuple(each for bus in self._buses.values() for each in bus.recent())
@@ -114,6 +122,10 @@ class MixedAccelerators:
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
         """See `Accelerators`."""
         return self._of(npu).results(npu, address)
+
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """See `Accelerators`; in RTL there are none."""
+        self._models.see_through(caches)
 
     def recent(self) -> tuple[Accessed, ...]:
         """See `Accelerators`."""

@@ -25,7 +25,7 @@ from atoll_sim.chip.sources import read_folders
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, End, Job, Report
-from atoll_sim.host.memory import Accessed
+from atoll_sim.host.memory import Accessed, Bytes
 from atoll_sim.host.rtl_jobs import (
     Around,
     abort_job,
@@ -345,6 +345,9 @@ class RtlAccelerators:
             if self._child.over:
                 raise too_long(self._command, MAX_SECONDS, self._folder) from fault
             raise unfinished_error(self._folder, status, self._soc) from fault
+
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """See `Accelerators`; RTL has none (E259)."""
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what the last list read, then what it wrote: its log has no order."""

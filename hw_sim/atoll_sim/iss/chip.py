@@ -24,6 +24,7 @@ from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.devices import Console, Guard, Mailbox, Watched
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
+from atoll_sim.iss.npu_cache import NpuCache
 from atoll_sim.iss.programs import begin_operator, programs_of, run_by_program
 from atoll_sim.iss.tally import Tally
 from atoll_sim.protocol.records import AccessKind, EventKind
@@ -58,6 +59,7 @@ class IssChip:
 
     Attributes:
         instructions: that all cores had run at each TRACE event, and at the end.
+        npu_caches: see `around.Around`.
     """
 
     def __init__(
@@ -95,6 +97,10 @@ class IssChip:
         self._cores: dict[str, IssCore] = {}
         self._before_reset = 0
         self._guard = Guard(len(soc.devices))
+        self.npu_caches: Mapping[str, NpuCache] = {
+            npu.name: NpuCache(npu, model) for npu in soc.cached_npus
+        }
+        engines.accelerators.see_through(self.npu_caches)
         self._reset()
 
     def run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
@@ -160,6 +166,8 @@ class IssChip:
 
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
+        for cache in self.npu_caches.values():
+            cache.begin()
         self._signalled: dict[Interrupt, int] = {}
         self._mailboxes = {
             cpu.name: Mailbox(

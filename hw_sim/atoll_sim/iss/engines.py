@@ -11,7 +11,7 @@ from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
-from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.host.memory import Accessed, Bytes, HostMemory
 from atoll_sim.host.native import Accelerators, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.trace.simulation import Touched
@@ -43,6 +43,9 @@ class _Absent:
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
         """Refuse likewise."""
         raise not_played(npu)
+
+    def see_through(self, caches: Mapping[str, Bytes]) -> None:
+        """See `Accelerators`: there is nobody to see."""
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return nothing."""

@@ -193,6 +193,7 @@ void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
 
 std::vector<Memory> memories;
 std::vector<std::unique_ptr<Core>> cores;
+std::vector<std::unique_ptr<DataCache>> npu_caches;
 
 uint8_t* bytes_at(uint32_t address, size_t size) {
   for (const Memory& memory : memories) {
@@ -230,9 +231,7 @@ namespace backdoor {
 bool peek(uint32_t address, size_t size, uint8_t* to) {
   const uint8_t* from = bytes_at(address, size);
   if (from) std::memcpy(to, from, size);
-  for (const auto& core : cores) {
-    if (from && core->cache) core->cache->overlay(address, static_cast<uint32_t>(size), to, true);
-  }
+  if (from) each_cache([&](const DataCache& cache) { cache.overlay(address, static_cast<uint32_t>(size), to, true); });
   return from || size == 0;
 }
 
@@ -245,6 +244,7 @@ extern "C" {
 void atoll_iss_begin(uint32_t masters) {
   memories.clear();
   cores.clear();
+  npu_caches.clear();
   shape = chip::Map{};
   shape.masters = masters;
 }
@@ -267,6 +267,7 @@ int atoll_iss_watch(const uint32_t* words, size_t size) {
 
 // The watchdog restarted the chip: its start-up code runs again.
 void atoll_iss_restart() {
+  npu_caches.clear();
   if (monitor::watcher().loaded()) monitor::watcher().restart();
 }
 
@@ -374,6 +375,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
     return;
   }
   if (core.cache) core.cache->step();
+  for (const auto& cache : npu_caches) cache->step();
   const uint32_t seen = static_cast<uint32_t>(address);
   const uint32_t at = core.on_bus(address).value_or(seen);
   Block& block = core.blocks[at / 2 % kBlocks];

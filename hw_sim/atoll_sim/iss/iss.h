@@ -124,6 +124,16 @@ struct Memory {
 
 extern std::vector<Memory> memories;
 extern std::vector<std::unique_ptr<Core>> cores;
+extern std::vector<std::unique_ptr<DataCache>> npu_caches;
+
+// Call `function` with the data cache of each accelerator, then of each core: one of several more than once.
+template <class Function>
+void each_cache(Function function) {
+  for (const auto& cache : npu_caches) function(*cache);
+  for (const auto& core : cores) {
+    if (core->cache) function(*core->cache);
+  }
+}
 
 // Where the host has bytes of one memory, or nullptr.
 uint8_t* bytes_at(uint32_t address, size_t size);

@@ -124,10 +124,10 @@ class IssModel(Model):
 
     def poke(self, address: int, data: bytes) -> None:
         """Write bytes to one memory, as the caller would."""
+        numbers = (ctypes.c_uint32(address), ctypes.c_uint32(len(data)))
         if self.caller is None:
-            self.memory.write(address, data)
+            self.library.atoll_iss_poke(*numbers, data)
         else:
-            numbers = (ctypes.c_uint32(address), ctypes.c_uint32(len(data)))
             self.library.atoll_iss_store(ctypes.byref(self.caller), *numbers, data)
 
     def load_records(self, image: bytes) -> None:
@@ -243,6 +243,36 @@ class IssModel(Model):
         for at in sorted(made - filled):
             if any(at in span for span in free):
                 self.poke(at * line, LITTER * line)
+
+    def give_npu_cache(self, cache: Cache, spans: Iterable[tuple[range, int]]) -> int:
+        """Give an accelerator a data cache, and return its number.
+
+        It works on spans, and holds there what nobody stored; with each comes where the host has
+        what the accelerator sees.
+        """
+        numbers = (ctypes.c_uint32(cache.line), int(cache.write_back))
+        number = self.library.atoll_iss_npu_cache(*numbers, ctypes.c_uint32(self._evictions))
+        for span, view in spans:
+            ends = map(ctypes.c_uint32, (number, span.start, len(span)))
+            self.library.atoll_iss_npu_cover(*ends, ctypes.c_void_p(view))
+        self.library.atoll_iss_npu_cache_on(ctypes.c_uint32(number))
+        return int(number)
+
+    def maintain_npu(self, number: int, address: int, *, cleans: bool) -> None:
+        """Clean, or invalidate, the line of a byte of the bus in the cache of an accelerator."""
+        self.library.atoll_iss_npu_maintain(*map(ctypes.c_uint32, (number, address)), int(cleans))
+
+    def load_as_npu(self, number: int, address: int, size: int) -> bytes:
+        """Return bytes of one memory as the accelerator with a cache reads them."""
+        data = ctypes.create_string_buffer(size)
+        numbers = map(ctypes.c_uint32, (number, address, size))
+        self.library.atoll_iss_npu_load(*numbers, data)
+        return data.raw
+
+    def store_as_npu(self, number: int, address: int, data: bytes) -> None:
+        """Write bytes of one memory as it does."""
+        numbers = map(ctypes.c_uint32, (number, address, len(data)))
+        self.library.atoll_iss_npu_store(*numbers, data)
 
     def engine_begins(self) -> None:
         """Tell caches that an engine is about to access memory."""

@@ -6,7 +6,7 @@ what a sequence brings about happens when its last step is done, not before. A s
 than its own begins the sequence anew.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from atoll.resolve.memory_views import begin_of, signals_of, steps_by
@@ -18,6 +18,7 @@ from atoll.resolve.register_steps import (
     LINE,
     SIZE,
     WORD,
+    CacheSteps,
     Interrupt,
     RegisterStep,
     Steps,
@@ -139,14 +140,16 @@ def step_registers(
         soc: the chip.
         cpu: the core.
         cache: its data cache.
-        chip: told that another core begins, and of lines that rise and fall.
+        chip: told that another core begins, and of lines that rise and fall; has the caches of
+            accelerators.
     """
     sequences: list[Sequence] = []
     if found := soc.cache_steps(cpu):
-        for steps, cleans in ((found.clean, True), (found.invalidate, False)):
-            done = partial(_maintain, cache, cleans)
-            sequences.append(Sequence(steps, {}, done))
+        sequences += _maintaining(found, cache)
     if cpu.name == soc.host:
+        for npu in soc.cached_npus:
+            if npu.cache and npu.cache.maintenance:
+                sequences += _maintaining(npu.cache.maintenance, chip.npu_caches[npu.name])
         for other in soc.cpus:
             done = partial(_let_begin, chip, other)
             values = begin_of(soc, other)
@@ -163,6 +166,11 @@ def step_registers(
     ]
 
 
+def _maintaining(found: CacheSteps, cache: CacheControl) -> Iterator[Sequence]:
+    for steps, cleans in ((found.clean, True), (found.invalidate, False)):
+        yield Sequence(steps, {}, partial(_maintain, cache, cleans))
+
+
 def _let_begin(chip: Around, cpu: Cpu, _: Written, now: int) -> None:
     chip.release(cpu, now)
 
@@ -172,7 +180,7 @@ def _set_line(chip: Around, cpu: Cpu, line: Interrupt, high: bool, _: Written, n
 
 
 def _maintain(cache: CacheControl, cleans: bool, written: Written, _: int) -> None:
-    """Clean, or invalidate, the lines of which a core told its cache."""
+    """Clean, or invalidate, the lines of which a core told a cache."""
     begin = written[LINE] if LINE in written else written[FIRST]
     if LAST in written:
         end = written[LAST] + cache.line

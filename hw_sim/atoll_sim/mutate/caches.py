@@ -96,7 +96,7 @@ def plant_cache_omissions(
     CpuKind.ISS.session().check(None)
     CpuKind.ISS.check_chip(compiled.soc)
     name, right = compiled.graph.name, who_noticed(compiled, compiled, seed, toolchain)
-    missing = () if right else tuple(cache_omissions(compiled))
+    missing = () if right else tuple(_noticeable(compiled))
 
     def try_one(each: LeftOut) -> CacheTrial:
         judged = with_plan(each.built, compiled.plan)  # engines may go on by themselves elsewhere
@@ -128,6 +128,19 @@ def cache_omissions(compiled: Compiled) -> Iterator[LeftOut]:
     for operation, rest in _each(entry.after):
         built = _with_entry(compiled, replace(entry, after=rest))
         yield LeftOut(operation=operation, where="before the caller reads", built=built)
+
+
+def _noticeable(compiled: Compiled) -> Iterator[LeftOut]:
+    """Yield those omissions that can do harm in runs of this network alone.
+
+    What an accelerator has stored and nobody reads any more is written back as a run ends, lest it
+    be written back later, over what somebody else has put there.
+    """
+    entry, npus = compiled.module.entry, {npu.name for npu in compiled.soc.cached_npus}
+    for each in cache_omissions(compiled):
+        at_end = each.built.module.entry.after != entry.after
+        if not (at_end and each.operation.device in npus) or each.operation.buffer in entry.outputs:
+            yield each
 
 
 def who_noticed(judged: Compiled, built: Compiled, seed: int, toolchain: str | None = None) -> str:

@@ -56,7 +56,7 @@ def test_nothing_is_done_for_what_the_accelerator_adds() -> None:
 
 def test_another_core_cleans_at_once_and_the_caller_forgets(twin: Compiled) -> None:
     (add,) = (step for step in twin.module.entry.steps if step.operator == "add_3")
-    assert [each.core for each in add.before] == ["dsp", "dsp"]
+    assert [each.device for each in add.before] == ["dsp", "dsp"]
     assert list(map(str, add.after)) == ["dsp clean add_3_out"]
     assert list(map(str, twin.module.entry.after)) == ["cpu invalidate softmax_9_out"]
 

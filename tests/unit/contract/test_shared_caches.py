@@ -115,7 +115,7 @@ def test_a_core_of_the_host_s_cache_does_not_maintain_it() -> None:
     def by_the_second(step: Step) -> Step:
         if step.device != "cpu_1":
             return step
-        return replace(step, before=tuple(replace(each, core="cpu_1") for each in step.before))
+        return replace(step, before=tuple(replace(each, device="cpu_1") for each in step.before))
 
     changed = replace(entry, steps=tuple(map(by_the_second, entry.steps)))
     assert faults(with_entry(program, changed)) == [
@@ -137,7 +137,7 @@ def test_what_a_core_forgets_the_others_forget_when_its_step_has_ended(branches:
     assert starts["max_pool_2d_5"].before == ()
     assert not faults(program)
     for each in cache_omissions(program):
-        needed = each.operation.core == "dsp" or each.operation.operation is Operation.INVALIDATE
+        needed = each.operation.device == "dsp" or each.operation.operation is Operation.INVALIDATE
         assert faults(each.built) or not needed, str(each)
 
 

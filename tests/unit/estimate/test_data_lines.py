@@ -377,7 +377,7 @@ def test_maintenance_takes_the_instructions_that_run(core: str) -> None:
         if cached:
             host = cost.soc.host_cpu
             step = next(s for each in cost.lists for s in each if s.number == number)
-            operations = [each for each in step.before if each.core == host.name]
+            operations = [each for each in step.before if each.device == host.name]
             assert {each.operation for each in operations} >= {Operation.INVALIDATE}
             lines = sum(-(-cost.sizes[each.buffer] // 32) for each in operations)
             per_call, per_line = (

@@ -39,6 +39,9 @@ int32_t atoll_core_wait(int32_t device);
 CACHES = """void atoll_cache_clean(void *address, uint32_t size);
 void atoll_cache_invalidate(void *address, uint32_t size);
 """
+NPU_CACHES = """void atoll_npu_cache_clean(int32_t device, const void *address, uint32_t size);
+void atoll_npu_cache_invalidate(int32_t device, const void *address, uint32_t size);
+"""
 COPY = """static void atoll_copy(void *to, const void *from, uint32_t size) {
   uint8_t *target = (uint8_t *)to;
   const uint8_t *source = (const uint8_t *)from;
@@ -48,6 +51,7 @@ COPY = """static void atoll_copy(void *to, const void *from, uint32_t size) {
 }
 """
 
+NO_NPUS: Mapping[str, str] = {}
 _MEMBERS = {"pools": "uint8_t *", "parameters": "const uint8_t *", "devices": "int32_t "}
 """Types of the members of structs, but for tensors'."""
 
@@ -98,7 +102,7 @@ class RunText:
         lines += (self._transfer("inputs", each) for each in arguments.inputs)
         for first, *further in join_lists(self._module.entry.steps, self._soc):
             lines += self._step(first, further)
-        lines += cache_calls(self._module, self._soc.host, self._module.entry.after)
+        lines += self._caches(self._module.entry.after)
         lines += (self._transfer("outputs", each) for each in arguments.outputs)
         lines.append("return atoll_guard_check(status);" if arguments.outputs else "return status;")
         body = "\n".join(lines).replace("\n", "\n  ")
@@ -122,7 +126,7 @@ class RunText:
         else:
             begin = f"atoll_trace_begin({ordinal}, {step.number});"
             yield f"\n/* {title} on {step.device} */\n{begin}"
-        yield from cache_calls(self._module, self._soc.host, step.before)
+        yield from self._caches(step.before)
         match action:
             case KernelCall() if step.device != self._soc.host:
                 yield from self._check_call(f"atoll_core_run({self._command(step, step.device)})")
@@ -147,6 +151,11 @@ class RunText:
             yield from self._check_call("atoll_guard_check(0)")
             last = further[-1] if further else step
             yield f"atoll_trace_end({ordinal}, {last.number});"
+
+    def _caches(self, operations: Iterable[Maintenance]) -> Iterator[str]:
+        """Yield the calls by which the host maintains caches, those of accelerators included."""
+        npus = {npu.name: self._device(npu.name) for npu in self._soc.cached_npus}
+        return cache_calls(self._module, self._soc.host, operations, npus)
 
     def _call(self, function: str, names: Sequence[str]) -> Iterator[str]:
         """Run a kernel on the host."""
@@ -195,12 +204,22 @@ def kernel_call(kernel: PrimFunc, names: Sequence[str]) -> str:
     return f"{identifier(kernel.name)}({', '.join(given)})"
 
 
-def cache_calls(module: IRModule, core: str, operations: Iterable[Maintenance]) -> Iterator[str]:
-    """Yield the calls that maintain the data cache of `core`."""
+def cache_calls(
+    module: IRModule,
+    core: str,
+    operations: Iterable[Maintenance],
+    npus: Mapping[str, str] = NO_NPUS,
+) -> Iterator[str]:
+    """Yield the calls that maintain the data cache of `core`, and those of `npus`.
+
+    `npus` has the ordinal of each accelerator, as C.
+    """
     for each in operations:
-        if each.core == core:
-            size = module.entry.sizes[each.buffer]
-            yield f"atoll_cache_{each.operation}((void *){place(each.buffer)}, {size}u);"
+        given = f"(void *){place(each.buffer)}, {module.entry.sizes[each.buffer]}u"
+        if each.device == core:
+            yield f"atoll_cache_{each.operation}({given});"
+        elif each.device in npus:
+            yield f"atoll_npu_cache_{each.operation}({npus[each.device]}, {given});"
 
 
 def steps_text(module: IRModule, core: str, position: int) -> str:

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.codegen.apart import Apart, together_on
-from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
+from atoll.codegen.c.entry import CACHES, COPY, NPU_CACHES, RUNTIME, RunText, steps_text
 from atoll.codegen.c.expressions import (
     DOT,
     DOT_OF,
@@ -83,6 +83,7 @@ def emit_sources(
         *host_pools(module, plan, soc, link_lists(commands, module, plan, soc)),
         *_kernels(module, soc.host_cpu),
         *((CACHES,) if maintains(module, soc.host) else ()),
+        *((NPU_CACHES,) if any(maintains(module, npu.name) for npu in soc.cached_npus) else ()),
         *run.structs(),
         COPY,
         run.text(),

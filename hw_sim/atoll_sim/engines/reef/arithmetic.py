@@ -103,7 +103,8 @@ def rescale(
     nudged = product + np.where(product < 0, 1 - (1 << 30), 1 << 30)
     # An arithmetic shift rounds down; adding the divisor less one to negatives truncates.
     high = (nudged + np.where(nudged < 0, _INT32_MAX, 0)) >> 31
-    divisor = np.int64(1) << np.maximum(-shift, 0)
+    # Shifts past 34 leave nothing of 32 bits; past 62 the divisor would be none.
+    divisor = np.int64(1) << np.clip(-shift, 0, 62)
     magnitude = (np.abs(high) + (divisor >> 1)) // divisor
     scaled: NDArray[np.int64] = np.where(high < 0, -magnitude, magnitude)
     return scaled
