@@ -114,6 +114,9 @@ class Board:
         return sources_for(self.soc, core, self.texts)
 
 
+ONLY_IF_NAMED = ("executorch",)
+"""Emitters of what few firmwares want."""
+
 BoardEmitter = Callable[[Board], Mapping[str, Entry]]
 """Returns files by their path in the package, with ``/`` between folders."""
 
@@ -148,6 +151,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "ethos_u": "atoll_board.ethos_u:ethos_u_files",
         "vela": "atoll_board.vela:vela_files",
         "mpool": "atoll_board.mpool:mpool_files",
+        "executorch": "atoll_board.executorch:executorch_files",
         "freertos": "atoll_board.freertos.files:freertos_files",
         "zephyr": "atoll_board.zephyr.files:zephyr_files",
     },
@@ -160,7 +164,7 @@ def package_files(board: Board, only: Sequence[str] = ()) -> Mapping[str, Mappin
 
     Args:
         board: the chip and its networks.
-        only: names of emitters; none means all.
+        only: names of emitters; none means all but `ONLY_IF_NAMED`.
 
     Raises:
         UsageError: E094; there is no such emitter.
@@ -168,7 +172,8 @@ def package_files(board: Board, only: Sequence[str] = ()) -> Mapping[str, Mappin
         AtollError: E111, E112; another package's emitter failed, or returned no files.
     """
     require_emitters(only)
-    wanted = [name for name in EMITTERS.names() if not only or name in only]
+    usual = only or [name for name in EMITTERS.names() if name not in ONLY_IF_NAMED]
+    wanted = [name for name in EMITTERS.names() if name in usual]
     files = {name: _emit(name, board) for name in wanted}
     refuse_path_clashes((path, name) for name in wanted for path in files[name])
     return files

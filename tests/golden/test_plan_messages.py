@@ -33,6 +33,7 @@ CAPACITIES: dict[str, list[str]] = {
 }
 PLAN = ["plan", "--instance", "good.csv"]
 NETWORK = ["plan", "lagoon", "digits.tflite"]
+TWO_POOLS = ["plan", "chip.yaml", "two_pools.pte"]
 USES: dict[str, list[str]] = {
     "nothing": ["plan"],
     "no_model": ["plan", "lagoon"],
@@ -50,6 +51,11 @@ USES: dict[str, list[str]] = {
     "output_without_export": [*PLAN, "-o", "out.csv"],
     "output_into_missing_folder": [*PLAN, "--export", "csv", "-o", "absent/out.csv"],
     "figure_onto_folder": [*PLAN, "--figure", "."],
+    "program_too_large": [*TWO_POOLS, "--set", "pools.private.size=288"],
+    "program_of_more_pools": ["plan", "lagoon", "two_pools.pte", "--set", "pools.private=null"],
+    "program_and_network": [*TWO_POOLS, "digits.tflite"],
+    "program_is_none": ["plan", "lagoon", "digits.pte"],
+    "program_cut_off": ["plan", "lagoon", "cut.pte"],
     "overlap_unknown": [*NETWORK, "--overlap", "some"],
 }
 GOOD = HEAD + "a,0,2,16\nb,1,3,16\n"
@@ -69,6 +75,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     shutil.copyfile(DIGITS, tmp_path / "digits.tflite")
     (tmp_path / "good.csv").write_text(GOOD)
+    program = (ROOT / "tests" / "data" / "executorch" / "two_pools.pte").read_bytes()
+    (tmp_path / "two_pools.pte").write_bytes(program)
+    shutil.copyfile(ROOT / "socs" / "lagoon.yaml", tmp_path / "chip.yaml")
+    (tmp_path / "cut.pte").write_bytes(program[:400])
+    shutil.copyfile(DIGITS, tmp_path / "digits.pte")
     return tmp_path
 
 

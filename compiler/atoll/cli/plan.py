@@ -31,6 +31,7 @@ from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.diagnostics.units import parse_size
+from atoll.interchange.executorch import SUFFIX, hold_program
 from atoll.interchange.instance import UNLIMITED, load_instance
 from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, PLANNERS
@@ -151,7 +152,8 @@ def plan(
     """Plan memory: of networks on a chip, or of a bare instance.
 
     For each pool it says what is used, what no plan can go below, and so whether that is optimal.
-    Several networks share one firmware: what they need together comes last.
+    Several networks share one firmware: what they need together comes last. A program of
+    ExecuTorch (.pte) has a plan, which is held against the chip's pools.
 
     Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
     """
@@ -163,6 +165,10 @@ def plan(
     if show.figure:
         require_writable(show.figure)
     prepare_report(page)
+    if programs := [each for each in models or () if each.suffix == SUFFIX]:
+        assert soc is not None
+        _show_programs(programs, atoll.load_soc(soc, overrides=overrides or ()), machine=machine)
+        return
     if bare.instance is not None:
         found: Planned = _plan_instance(bare.instance, bare, search)
     else:
@@ -189,6 +195,16 @@ def plan(
         compiled = found if isinstance(found, atoll.Compilation) else ()
         with names_as_written(soc, (each._compiled.graph for each in compiled)):
             show_plans(found._plans, picture=show.picture)
+
+
+def _show_programs(programs: Sequence[Path], chip: atoll.Soc, *, machine: bool) -> None:
+    """Hold programs of ExecuTorch, which carry their plans, against a chip."""
+    held = [hold_program(each, chip._resolved) for each in programs]
+    if machine:
+        told = [each.as_json() for each in held]
+        print(json_text(told if len(told) > 1 else told[0]), end="")
+    else:
+        print("\n\n".join(each.text() for each in held))
 
 
 def _plan_instance(file: Path, bare: InstanceOptions, search: SearchOptions) -> atoll.InstancePlan:
@@ -239,6 +255,10 @@ def _check_usage(
     if export is Export.TFLM and (not models or show.output is None):
         remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
         raise _misuse("--export tflm needs a MODEL and a file to write", remedy)
+    programs = [each for each in models if each.suffix == SUFFIX]
+    if programs and (len(programs) < len(models) or export or page or show.figure or show.picture):
+        remedy = "give programs of ExecuTorch alone, and no --export, --report, --figure, --picture"
+        raise _misuse(f"'{programs[0]}' carries its plan, which is only checked", remedy)
     if len(models) > 1 and export in (Export.CSV, Export.TFLM):
         remedy = "give one MODEL, or --export json"
         raise _misuse(f"--export {export} is of one network, and there are {len(models)}", remedy)

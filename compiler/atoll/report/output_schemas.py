@@ -114,8 +114,22 @@ _OF_A_NETWORK: Mapping[str, Shape] = {
     **_PLAN,
 }
 _TOGETHER = object_of(**_OF_A_NETWORK, together_bytes=mapping_of(COUNT))
+_PROGRAM = object_of(
+    soc=TEXT,
+    program=TEXT,
+    methods=each(
+        object_of(
+            method=TEXT,
+            tensors=COUNT,
+            buffers=each(object_of(pool=TEXT, used_bytes=COUNT, size_bytes=COUNT)),
+        )
+    ),
+    not_checked=each(TEXT),
+)
 PLAN: Shape = {
     "anyOf": [
+        _PROGRAM,
+        {**each(_PROGRAM), "minItems": 2},
         object_of(instance=TEXT, **_PLAN),
         object_of(**_OF_A_NETWORK),
         {**each(_TOGETHER), "minItems": 2},

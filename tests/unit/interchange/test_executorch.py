@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of ExecuTorch held against chips, and what it is told of a chip's pools."""
+
+import json
+import random
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+from atoll.diagnostics.errors import AtollError
+from atoll.interchange.executorch import Method, PlannedTensor, hold_program, read_program
+from atoll.resolve import load_soc
+from atoll.soc_checks import faults_of
+from atoll_board.package import ONLY_IF_NAMED, Board, package_files
+
+DATA = Path(__file__).parents[2] / "data" / "executorch"
+TWO_POOLS, COUNTER = DATA / "two_pools.pte", DATA / "counter.pte"
+"""Programs that `tests/executorch_networks.py` made with ExecuTorch 1.5.1."""
+
+HEADER = """
+#pragma once
+#include <cstddef>
+namespace executorch::runtime {
+template <class T> struct Span {
+  T *data;
+  std::size_t size;
+  Span(T *data, std::size_t size) : data(data), size(size) {}
+  template <std::size_t N> Span(T (&all)[N]) : data(all), size(N) {}
+};
+struct HierarchicalAllocator { explicit HierarchicalAllocator(Span<Span<unsigned char>>) {} };
+}
+"""
+"""What `memory.h` uses of ExecuTorch."""
+
+
+def test_what_a_program_says() -> None:
+    """A tensor with a `mem_id` of 1 lies in the first buffer."""
+    (method,) = read_program(TWO_POOLS)
+    assert (method.name, method.buffers, len(method.tensors)) == ("forward", (304, 304), 12)
+    assert method.tensors[:2] == (
+        PlannedTensor(value=1, buffer=1, offset=0, size=140),
+        PlannedTensor(value=2, buffer=0, offset=288, size=4),
+    )
+    assert read_program(COUNTER)[0].buffers == (64,)
+
+
+def test_buffers_are_pools_in_the_order_of_preference() -> None:
+    held = hold_program(TWO_POOLS, load_soc("lagoon", ("pools.shared.preference=-1",)))
+    assert [pool.name for pool in held.pools] == ["shared", "private"]
+    assert held.text().splitlines()[:2] == [
+        f"{TWO_POOLS}: forward: 304 B of the 262,144 B of pool 'shared'",
+        f"{TWO_POOLS}: forward: 304 B of the 49,152 B of pool 'private'",
+    ]
+
+
+def test_programs_are_told_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "lagoon", str(TWO_POOLS), str(COUNTER), "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert first["methods"] == [
+        {
+            "method": "forward",
+            "tensors": 12,
+            "buffers": [
+                {"pool": "private", "used_bytes": 304, "size_bytes": 49152},
+                {"pool": "shared", "used_bytes": 304, "size_bytes": 262144},
+            ],
+        }
+    ]
+    assert second["not_checked"] == first["not_checked"] != []
+
+
+def test_heaps_are_not_planned() -> None:
+    with pytest.raises(AtollError, match="has 304 B in buffer 1, and pool 'private' has 288 B"):
+        hold_program(TWO_POOLS, load_soc("lagoon", ("pools.private.heap=48864",)))
+
+
+def test_a_tensor_stays_in_its_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = (
+        PlannedTensor(value=3, buffer=0, offset=60, size=8),
+        PlannedTensor(value=4, buffer=0, offset=60, size=None),
+        PlannedTensor(value=5, buffer=2**32 - 1, offset=0, size=4),
+    )
+    wrong = (Method(name="forward", buffers=(64,), tensors=tensors),)
+    monkeypatch.setattr("atoll.interchange.executorch.read_program", lambda _: wrong)
+    with pytest.raises(AtollError) as refused:
+        hold_program(COUNTER, load_soc("lagoon"))
+    assert [each.message.partition(": ")[2] for each in refused.value.faults] == [
+        "value 3 of method 'forward' ends at byte 68 of buffer 1, which has 64 B",
+        "value 5 of method 'forward' ends at byte 4 of buffer 4294967296, which has 0 B",
+    ]
+
+
+@pytest.mark.parametrize("program", [TWO_POOLS, COUNTER])
+def test_damaged_programs(program: Path, tmp_path: Path) -> None:
+    chance, whole, soc = random.Random(1), program.read_bytes(), load_soc("lagoon")
+    path, refused = tmp_path / "damaged.pte", 0
+    for number in range(400):
+        data = bytearray(whole[: chance.randrange(len(whole))] if number % 4 == 0 else whole)
+        for _ in range(chance.randrange(1, 6)):
+            if data:
+                data[chance.randrange(len(data))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+        path.write_bytes(data)
+        faults = faults_of(partial(hold_program, path, soc))
+        refused += bool(faults)
+        assert {fault.code for fault in faults} <= {"E051", "E277", "E278"}
+        assert all(str(path) in fault.message for fault in faults)
+    assert refused > 100
+
+
+def test_packages_have_them_only_if_asked(tmp_path: Path) -> None:
+    board = Board(soc=load_soc("lagoon"))
+    assert not {*ONLY_IF_NAMED} & package_files(board).keys()
+    files = package_files(board, ["executorch"])["executorch"]
+    assert sorted(files) == ["executorch/memory.h", "executorch/memory_planning.py"]
+    compile(files["executorch/memory_planning.py"].data, "memory_planning.py", "exec")
+    for name, data in {
+        "executorch/runtime/core/hierarchical_allocator.h": HEADER.encode(),
+        "memory.h": files["executorch/memory.h"].data,
+        "main.cpp": b'#include "memory.h"\nint main() { atoll_pools::planned_allocator(); }\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    strict = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    subprocess.run(["c++", *strict, f"-I{tmp_path}", str(tmp_path / "main.cpp")], check=True)
