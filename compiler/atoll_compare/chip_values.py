@@ -169,6 +169,8 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
                 yield f"signals.{end}.line", Value(line_name(signal.line), signal.line)
                 yield f"signals.{end}.send", _steps(signal.send)
                 yield f"signals.{end}.clear", _steps(signal.clear)
+    if core.world:
+        yield "world", Value(core.world)
     if core.cache:
         yield from _cache(core.cache)
     yield "hart", Value(str(core.hart), core.hart)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.bsp.c_names import c_name, refuse_clashes
 from atoll.bsp.core_image import image_symbol
+from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.render import opening_sentence, render
@@ -14,8 +15,8 @@ from atoll.records import dataclass
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
-from atoll.resolve.isolation import isolated_areas
-from atoll.resolve.memory_views import as_seen_by, begin_of, device_address
+from atoll.resolve.isolation import isolated_areas, non_secure_areas
+from atoll.resolve.memory_views import as_seen_by, begin_of, core_as_it_sees, device_address
 from atoll.resolve.register_steps import SOFTWARE_LINE, Interrupt, Signals, is_by_line
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
@@ -115,6 +116,11 @@ def header_files(
         "atoll_pools.h": pool_header(soc),
         **heaps,
         **({"atoll_isolation.h": isolation_header(soc)} if isolated else {}),
+        **{
+            f"atoll_sau_{core.name}.h": sau_header(soc, core)
+            for core in image_cores(soc)
+            if core.world == "non_secure"
+        },
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
         **{
             f"{c_name(model.name)}{PARAMETERS}": parameter_header(soc, model)
@@ -220,6 +226,19 @@ def isolation_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_isolation.h``: what isolation units are to let through."""
     units = [(each, isolated_areas(soc, each)) for each in soc.memories if each.isolation]
     return render("atoll_isolation.h", made_from=opening_sentence(soc), soc=soc, units=units)
+
+
+def sau_header(soc: ResolvedSoc, core: Cpu) -> str:
+    """Write ``atoll_sau_<core>.h``: what the secure world opens for a non-secure core's image."""
+    found = as_seen_by(soc, core.name)
+    seen = core_as_it_sees(soc, core)
+    return render(
+        "atoll_sau.h",
+        made_from=opening_sentence(soc),
+        core=core,
+        vectors=seen.boot.origin,
+        areas=tuple(non_secure_areas(found, seen)),
+    )
 
 
 def heap_source(soc: ResolvedSoc) -> str:

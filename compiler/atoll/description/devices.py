@@ -388,6 +388,12 @@ class Cpu(Described):
         description="Which comparator is its own in the core-local interruptor of RISC-V cores.",
         examples=["1"],
     )
+    world: Literal["secure", "non_secure"] | None = Field(
+        default=None,
+        description="The security state of Armv8-M that its image runs in; by default that of"
+        " reset, which other code may have changed.",
+        examples=["non_secure"],
+    )
     cache: Cache | None = Field(
         default=None,
         description="Its data cache, which devices do not see; none by default.",

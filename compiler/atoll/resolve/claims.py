@@ -9,6 +9,7 @@ from atoll.description.devices import Cpu, Npu
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.records import dataclass
+from atoll.resolve.core_instances import SAU_GRANULE
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import SIDE
 from atoll.resolve.pools import fits_memory
@@ -57,12 +58,14 @@ class Claim:
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     """Yield what wants room, in the order in which it is served: the host's regions first.
 
-    What is not known well enough is left out. Where a core's protection unit, or the isolation unit
-    of a memory, tells nothing smaller than its granule apart, all begins at multiples of it. In a
-    memory with aliases no two regions
-    share a line of a data cache, which would keep it once for each address.
+    What is not known well enough is left out. Where a core's protection unit, its unit for worlds,
+    or the isolation unit of a memory, tells nothing smaller than its granule apart, all begins at
+    multiples of it. In a memory with aliases no two regions share a line of a data cache, which
+    would keep it once for each address.
     """
-    granule = max((unit.granule for _, unit in protected_cores(draft)), default=1)
+    granules = [unit.granule for _, unit in protected_cores(draft)]
+    granules += [SAU_GRANULE for _, cpu in draft.cpus() if cpu.world]
+    granule = max(granules, default=1)
     cached = (each for _, each in draft.devices() if isinstance(each, (Cpu, Npu)))
     line = max((each.cache.line for each in cached if each.cache), default=1)
     shown_twice = {real for _, _, real in draft.aliases()}

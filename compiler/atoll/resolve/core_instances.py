@@ -23,6 +23,12 @@ from atoll.resolve.specs import BesideCode, InstructionCache, ProtectionUnit, Ti
 MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
 """How the data cache of a core is maintained, by the begin of its instruction set."""
 
+WORLDS = ("armv8-m", "armv8.1-m")
+"""How instruction sets begin whose cores may have the Security Extension."""
+
+SAU_GRANULE = 32
+"""Bytes that a Security Attribution Unit tells apart."""
+
 _OF_ITS_FILE = "; or let the core's file say 'cache'"
 
 WITHOUT_ZICBOM = ("picorv32", "vexriscv")
@@ -68,6 +74,13 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             remedy=remove("devices", name, "cache")
             + ", or write 'maintenance': the registers that do"
             + ("" if core.interrupts.controller in WITHOUT_ZICBOM else _OF_ITS_FILE),
+        )
+    if cpu.world and draft.knows("devices", name, "isa") and not cpu.isa.startswith(WORLDS):
+        draft.faults.add(
+            "E282",
+            f"'{name}' runs '{cpu.isa}', which has no secure and non-secure worlds",
+            at=draft.where.at("devices", name, "world"),
+            remedy=remove("devices", name, "world"),
         )
     if cpu.cache is not None:
         _check_sets(draft, name, cpu.cache)

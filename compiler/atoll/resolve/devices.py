@@ -136,6 +136,7 @@ def _cpu(
         hart=model.hart,
         protected=model.protection,
         release=steps_of(model.release),
+        world=model.world or "",
         cache=_cache(model.cache) if model.cache else None,
         targets=tuple(code_targets(model)),
         unit=unit_of(units[name]) if name in (units := draft.description.function_units) else None,

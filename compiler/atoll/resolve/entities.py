@@ -123,6 +123,8 @@ class Cpu(Device):
         irq: interrupt line of the mailbox at the host; None without one.
         hart: which comparator of the core-local interruptor is its own.
         protected: its start-up code has its protection unit let through what it may touch alone.
+        world: ``secure`` or ``non_secure``, the security state that its image runs in; "" that of
+            reset.
         cache: its data cache; None without one.
         unit: what executes instructions of its own; None without one.
         ran: kernels that ran on the instruction-set simulator, by `atoll.cost.kernel_runs.key_of`:
@@ -150,6 +152,7 @@ class Cpu(Device):
     irq: int | None = None
     hart: int = 0
     protected: bool = False
+    world: str = ""
     cache: Cache | None = None
     unit: FunctionUnit | None = None
     targets: tuple[CodeTarget, ...] = ()

@@ -41,7 +41,8 @@ def _essence(device: Device) -> str:
             tools = "own commands" if device.commands else device.toolchain
             names = ", ".join(each.name for each in device.targets)
             targets = f" (targets {names})" if names else ""
-            what = f"{device.spec.name} {device.isa}{targets}, {tools}"
+            world = f", {device.world.replace('_', '-')}" if device.world else ""
+            what = f"{device.spec.name} {device.isa}{targets}, {tools}{world}"
             if device.shared_mailbox:
                 told = _signal_names(device.signals)
                 return f"{what}, mailbox in {device.shared_mailbox.memory}{told}"

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from atoll.description.remedies import put, write_pair
 from atoll.records import dataclass
+from atoll.resolve.core_instances import SAU_GRANULE
 from atoll.resolve.draft import Draft
 from atoll.resolve.places import Isolation
-from atoll.resolve.soc import Access, Memory, Region, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Memory, Region, ResolvedSoc
 
 NUMBERS = range(32)
 """Of masters: each is a bit of a word."""
@@ -44,6 +45,30 @@ def isolated_areas(soc: ResolvedSoc, memory: Memory) -> tuple[IsolatedArea, ...]
         else:
             areas.append(area)
     return tuple(areas)
+
+
+def non_secure_areas(soc: ResolvedSoc, core: Cpu) -> Iterator[tuple[range, tuple[str, ...]]]:
+    """Yield what the image of a core touches, joined where it adjoins, with the names.
+
+    Args:
+        soc: the chip as the core sees it.
+        core: likewise.
+    """
+    spans = sorted(
+        (window.origin & -SAU_GRANULE, -(-(window.origin + window.size) // SAU_GRANULE), name)
+        for window, _ in soc.windows(core)
+        for name in (window.name if isinstance(window, Region) else "registers",)
+    )
+    begin = end = 0
+    names: list[str] = []
+    for start, granules, name in spans:
+        if names and start > end:
+            yield range(begin, end), tuple(dict.fromkeys(names))
+            names = []
+        begin, end = (begin if names else start), max(end, granules * SAU_GRANULE)
+        names.append(name)
+    if names:
+        yield range(begin, end), tuple(dict.fromkeys(names))
 
 
 def _regions(soc: ResolvedSoc, memory: Memory) -> list[Region]:

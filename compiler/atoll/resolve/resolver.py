@@ -64,6 +64,7 @@ _NOTHING_FOLLOWS = (
     ("reach",),
     ("others",),
     ("cache",),
+    ("world",),
     ("release",),
     ("count",),
     ("views",),

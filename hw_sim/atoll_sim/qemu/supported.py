@@ -91,6 +91,14 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             at=host.at,
             remedy=OTHERWISE,
         )
+    if host.world == "non_secure":
+        yield Fault(
+            code="E103",
+            message=f"'{soc.host}' runs in the non-secure world, and QEMU begins in the secure one,"
+            " where somebody has to let it in",
+            at=host.at,
+            remedy="use --cpu iss, or start QEMU with a secure image of yours",
+        )
     if host.cache and host.cache.maintenance:
         yield Fault(
             code="E103",

@@ -46,6 +46,8 @@ NO_PLAN = {
     r"devices.CPU.(mailbox|irq|release|views.\w+)$": "the host starts others, and nobody starts it",
     r"devices.(CPU|DSP).signals.\w+$": "no mailbox here is in memory",
     r"devices.(CPU|DSP).cache.\*$": "`shared`, and no two cores here say so of their caches",
+    r"devices.NPU.cache.memories$": "the memory of the example is not here",
+    r"devices.(CPU|DSP).world$": "no core here has the Security Extension",
     r"devices.\w+.views.(NPU|DMA)$": "only cores see registers",
     r"devices.(NPU|DMA).views.DSP$": "only the host sees registers of accelerators",
     r"devices.DMA.engine$": "one engine ships",

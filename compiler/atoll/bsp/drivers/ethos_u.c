@@ -49,11 +49,17 @@ int32_t atoll_ethos_u_wait(struct atoll_ethos_u *npu, uint32_t timeout) {
 
 #else
 
+#include "atoll_devices.h"
+
 #define BLOCK_MAGIC UINT32_C(0x55485445)
 
 /* Secure state and privileges in which the NPU makes its accesses. */
 #ifndef ATOLL_ETHOS_U_SECURE
+#ifdef ATOLL_NON_SECURE
+#define ATOLL_ETHOS_U_SECURE 0u
+#else
 #define ATOLL_ETHOS_U_SECURE 1u
+#endif
 #endif
 #ifndef ATOLL_ETHOS_U_PRIVILEGED
 #define ATOLL_ETHOS_U_PRIVILEGED 1u

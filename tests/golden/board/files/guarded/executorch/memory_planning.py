@@ -38,10 +38,10 @@ class Pool:
 
 
 ALIGNMENT = 16
-POOLS = (
+POOLS = [
     Pool("private", 0x10003100, 49152),
     Pool("shared", 0x20000000, 262144),
-)
+]
 
 
 def memory_planning_pass(**options: Any) -> MemoryPlanningPass:

@@ -38,7 +38,9 @@ class Pool:
 
 
 ALIGNMENT = 16
-POOLS = (Pool("arena", 0x20002080, 253824),)
+POOLS = [
+    Pool("arena", 0x20002080, 253824),
+]
 
 
 def memory_planning_pass(**options: Any) -> MemoryPlanningPass:

@@ -38,10 +38,10 @@ class Pool:
 
 
 ALIGNMENT = 16
-POOLS = (
+POOLS = [
     Pool("cpu_local", 0x10003000, 20480),
     Pool("shared", 0x20000000, 131072),
-)
+]
 
 
 def memory_planning_pass(**options: Any) -> MemoryPlanningPass:
