@@ -41,14 +41,14 @@ def maintain_caches(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRM
             each
             for cache in caches
             if cache.of_host
-            for each in (*cache.load(read), *cache.give(states))
+            for each in (*cache.load(read, caches), *cache.give(states))
         ),
     )
     reset = tuple(each for cache in caches if cache.of_host for each in cache.settle(states))
     return replace(module, entry=replace(module.entry, steps=steps, after=after, reset=reset))
 
 
-def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
+def _with(step: Step, caches: Sequence["_Cache"]) -> Step:
     before: list[Maintenance] = []
     after: list[Maintenance] = []
     loads = [name for name in step.reads if name not in step.writes]
@@ -62,7 +62,7 @@ def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
             cache.outdate(step)
     for cache in caches:
         if step.device in cache.devices:
-            before += cache.load(loads, step.device)
+            before += cache.load(loads, caches, step.device)
             after += cache.store(step.writes, step.device)
             if not isinstance(step.action, CallStart):
                 cache.end(step)
@@ -102,6 +102,8 @@ class _Cache:
             held = (each for each, place in plan.placements.items() if place.pool == name)
             ends = (plan.address(each) + entry.sizes[each] for each in held)
             lines += -(-(inside + max(ends, default=origin) - origin) // self._line)
+        self._starts = starts
+        self._pools = {name: placement.pool for name, placement in plan.placements.items()}
         self._begins = {
             name: plan.address(name) + starts[placement.pool]
             for name, placement in plan.placements.items()
@@ -119,16 +121,33 @@ class _Cache:
         for name in entry.states:
             self._set(self._dirty, self._lines(name), 0)
 
-    def load(self, names: Iterable[str], core: str = "") -> Iterator[Maintenance]:
-        """Let a core load buffers, by default the host; yield what has to be done before."""
+    def load(
+        self, names: Iterable[str], caches: Iterable["_Cache"], core: str = ""
+    ) -> Iterator[Maintenance]:
+        """Let a device load buffers, by default the host; yield what has to be done before.
+
+        Constants share lines, of which other caches may have to write back the rest yet.
+        """
         keeper = self._keeper(core)
+        others = [each for each in caches if each is not self]
         for name in names:
             if any(self._stale[keeper][self._bytes(name)]):
-                lines = self._lines(name)
+                lines, own = self._lines(name), self._bytes(name)
                 whole = slice(lines.start * self._line, lines.stop * self._line)
-                self._set(self._stale[keeper], whole, 0)
+                pool = self._pools[name]
+                for part in (slice(whole.start, own.start), slice(own.stop, whole.stop)):
+                    if not any(each.is_dirty(pool, part, self._starts[pool]) for each in others):
+                        own = slice(min(own.start, part.start), max(own.stop, part.stop))
+                self._set(self._stale[keeper], own, 0)
                 self._forgotten[keeper].append(whole)
                 yield Maintenance(keeper, Operation.INVALIDATE, name)
+
+    def is_dirty(self, pool: str, span: slice, start: int) -> bool:
+        """Tell whether bytes of a pool may be written back yet, of a cache where it has a start."""
+        if pool not in self._starts or span.start == span.stop:
+            return False
+        begin, end = (at - start + self._starts[pool] for at in (span.start, span.stop))
+        return any(self._dirty[max(0, begin // self._line) : -(-end // self._line)])
 
     def store(self, names: Iterable[str], core: str) -> Iterator[Maintenance]:
         """Let a core store to buffers; yield what has to be done when it has."""
