@@ -6,7 +6,7 @@ a pool turns out too small for its buffers, these may not be there together any 
 are sought again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from atoll.memory.assignment import LARGEST, Assignment, Cut
@@ -100,10 +100,17 @@ class _Attempt:
     def fallback(self) -> Places | None:
         """The cheapest plan of the greedy orders."""
         if not self.greedy_done:
-            found = (place_with_repairs(self.graph, order) for order in orders(self.graph))
-            plans = [places for places in found if places is not None]
+            plans = list(self._greedy_plans())
             self.greedy, self.greedy_done = min(plans, key=self._cost, default=None), True
         return self.greedy
+
+    def _greedy_plans(self) -> Iterator[Places]:
+        for order in orders(self.graph):
+            places = place_with_repairs(self.graph, order, lambda: self.meter.late)
+            if places is not None:
+                yield places
+            if self.meter.late:
+                break
 
     def _cost(self, places: Places) -> int:
         return self.assignment.cost({number: pool for number, (pool, _) in places.items()})

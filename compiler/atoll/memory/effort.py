@@ -75,10 +75,14 @@ class Meter:
         return monotonic() - self._begin
 
     @property
+    def late(self) -> bool:
+        """The time is up."""
+        return self.effort.seconds is not None and self.seconds >= self.effort.seconds
+
+    @property
     def over(self) -> bool:
         """Nothing is left."""
-        late = self.effort.seconds is not None and self.seconds >= self.effort.seconds
-        return late or self.spent >= self._limit
+        return self.late or self.spent >= self._limit
 
     @contextmanager
     def share(self, part: float) -> Iterator[None]:

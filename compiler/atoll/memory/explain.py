@@ -262,7 +262,7 @@ def _growth(problem: Problem, pool: PoolSpace, search: Search, most: int) -> int
     least = Assignment(conflict_graph(problem)).least(pool.name)
     fails, trial = max(pool.size, least - 1), least
     for _ in range(_TRIALS):
-        if fits - fails <= 1:
+        if fits - fails <= 1 or getattr(search, "over", False):
             break
         if not fails < trial < fits:
             trial = (fits + fails) // 2

@@ -118,12 +118,14 @@ def fill(graph: ConflictGraph, order: Sequence[int], pools: Pools) -> tuple[Plac
     return places, None
 
 
-def place_with_repairs(graph: ConflictGraph, order: Sequence[int]) -> Places | None:
-    """Place in `order`; move each buffer that found no room to the front and try again."""
+def place_with_repairs(
+    graph: ConflictGraph, order: Sequence[int], is_late: Callable[[], bool] = lambda: False
+) -> Places | None:
+    """Place in `order`; until it is late, move each buffer without room to the front, try again."""
     pools = dict(enumerate(graph.pools))
     places, stuck = fill(graph, order, pools)
     for _ in range(_REPAIRS):
-        if stuck is None or stuck == order[0]:
+        if stuck is None or stuck == order[0] or is_late():
             break
         order = [stuck, *(number for number in order if number != stuck)]
         places, stuck = fill(graph, order, pools)

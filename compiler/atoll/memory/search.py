@@ -8,12 +8,15 @@ nodes; the answers are the same.
 from dataclasses import replace
 
 from atoll.memory.packing import Packing
-from atoll.memory.search_native import NativeSearch, machine_code
+from atoll.memory.search_native import NativeSearch, is_compiled, machine_code
 from atoll.memory.search_python import PythonSearch
 from atoll.memory.search_tables import Found, Status, Steps, Strategy, tables_of
 
 _COLD = 400
 """Nodes that are interpreted before anything is compiled: small problems end earlier."""
+
+_LOOK = 32
+"""Nodes that are interpreted between two looks at the clock, and if it is compiled already."""
 
 
 class Search:
@@ -41,13 +44,15 @@ class Search:
 
     def _search(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
         """Search in Python; begin again as machine code if that takes long and can be had."""
+        if self._native is not None:
+            return self._native.run(capacity, strategy, more)
         slow = PythonSearch(self._tables, capacity, strategy)
-        found = slow.run(lambda done: max(0, min(more(done), self._cold - done)))
+        cold = min(self._cold, _LOOK) if self._cold > _LOOK and is_compiled() else self._cold
+        found = slow.run(lambda done: max(0, min(more(done), cold - done, _LOOK)))
         self._cold -= found.nodes
         if found.status is not Status.RUNNING or not more(found.nodes):
             return found
-        if self._native is None and (call := machine_code()) is not None:
-            self._native = NativeSearch(self._tables, call)
-        if self._native is None:
-            return slow.run(more)
+        if (call := machine_code()) is None:
+            return slow.run(lambda done: min(more(done), _LOOK))
+        self._native = NativeSearch(self._tables, call)
         return self._native.run(capacity, strategy, more)

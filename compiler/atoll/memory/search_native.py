@@ -116,12 +116,24 @@ def machine_code() -> CDLL | None:
         return None
 
 
+@cache
+def is_compiled() -> bool:
+    """Tell whether the cache has the search compiled, so that nobody waits for that."""
+    try:
+        return _library().is_file()
+    except (PackageNotFoundError, UsageError, OSError):
+        return False
+
+
+def _library() -> Path:
+    host = (version("ziglang"), sys.platform, machine(), *_FLAGS)
+    digest = sha256(repr(host).encode() + SOURCE.read_bytes()).hexdigest()[:16]
+    return cache_folder() / "kernels" / f"search-{digest}.so"
+
+
 def _build() -> Path:
     """Return the shared library, which is compiled unless the cache has it whole."""
-    source = SOURCE.read_bytes()
-    host = (version("ziglang"), sys.platform, machine(), *_FLAGS)
-    digest = sha256(repr(host).encode() + source).hexdigest()[:16]
-    target = cache_folder() / "kernels" / f"search-{digest}.so"
+    target = _library()
     with only_builder(target):
         sealed = target.read_bytes() if target.is_file() else b""
         if sealed[-_SEAL:] != sha256(sealed[:-_SEAL]).digest():

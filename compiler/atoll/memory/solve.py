@@ -2,7 +2,9 @@
 """Plan memory: the one way in to every algorithm. The checker accepts what comes out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from time import monotonic
 
 from atoll.diagnostics.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
@@ -19,6 +21,9 @@ _PROVER = "exact"
 
 _TRIAL = Effort(nodes=20_000)
 """For each of the many trials that look for the smallest change with which a problem fits."""
+
+_AFTERWARDS = 0.1
+"""Part of a budget in time that all of them may take beside it."""
 
 
 def solve(
@@ -114,9 +119,30 @@ def _reasons(
             return too_low(problem, free, trial, proven=answer.proven)
         answer = free
     culprits = fewest(answer, PLANNERS.get(_PROVER)).buffers if answer.proven else ()
-    return explain(answer.problem, operators, _trial, culprits, proven=answer.proven)
+    seconds = effort.seconds if effort else None
+    search = _trial if seconds is None else _Trials(_AFTERWARDS * seconds)
+    return explain(answer.problem, operators, search, culprits, proven=answer.proven)
 
 
-def _trial(problem: Problem, name: str = DEFAULT) -> Mapping[str, Placement] | None:
-    answer = _answer(problem, name, Meter(_TRIAL))
+def _trial(
+    problem: Problem, name: str = DEFAULT, effort: Effort = _TRIAL
+) -> Mapping[str, Placement] | None:
+    answer = _answer(problem, name, Meter(effort))
     return answer.placements if isinstance(answer, MemoryPlan) else None
+
+
+class _Trials:
+    """Trials that end together when their part of a budget in time is spent."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = monotonic() + seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether it is time to be content with what was found."""
+        return monotonic() >= self._end
+
+    def __call__(self, problem: Problem) -> Mapping[str, Placement] | None:
+        """Return a plan of a problem, None if none was found in time."""
+        left = max(0.0, self._end - monotonic())
+        return _trial(problem, effort=replace(_TRIAL, seconds=left))

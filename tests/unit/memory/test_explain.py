@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.effort import cases
 
 from atoll.diagnostics.errors import Fault, PlanError
+from atoll.memory import solve as memory_solve
 from atoll.memory.algorithms import PLANNERS
-from atoll.memory.effort import Meter
+from atoll.memory.effort import Effort, Meter
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import (
     Answer,
@@ -205,3 +207,30 @@ def test_m5_a_pool_that_touches_the_next_may_grow() -> None:
         plan_memory(Problem(pools=pools, buffers=buffers))
     assert caught.value.code == "E062"
     assert caught.value.wants == {"pools.a.size": 16}
+
+
+def test_m5_trials_end_with_their_part_of_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the time is up, the first plan in a larger pool is told, and what is proven."""
+    chance = random.Random(3)
+    begins = [chance.randrange(60) for _ in range(80)]
+    buffers = tuple(
+        buffer(f"x{n}", chance.randrange(1, 900), (at, at + chance.randrange(1, 20)))
+        for n, at in enumerate(begins)
+    )
+    wide = Problem(pools=(replace(POOL, size=1 << 40, origin=0),), buffers=buffers)
+    found = plan_memory(wide)
+    tight = replace(wide, pools=(replace(POOL, size=found.use["s"].used - 1, origin=0),))
+    asked: list[Problem] = []
+    trial = memory_solve._trial
+
+    def count(problem: Problem, **given: Any) -> Mapping[str, Placement] | None:
+        asked.append(problem)
+        return trial(problem, **given)
+
+    monkeypatch.setattr(memory_solve, "_trial", count)
+    answer = Infeasible(problem=tight, buffers=(), proven=False)
+    (fault,) = refusal_of(answer, effort=Effort(seconds=0.0)).faults
+    assert "whether pool 's' is too small is not known; a plan was found at" in fault.message
+    assert len(asked) == 2, "one in a larger pool, and the plan that was found there"
+    (fault,) = refusal_of(answer, effort=Effort(seconds=None)).faults
+    assert len(asked) > 3, "this one goes on"
