@@ -143,6 +143,7 @@ def _emit(
         branches=not core.instructions.selects,
         ways={each.name: way for each in functions if (way := way_of(each, core))},
         apart=apart,
+        bits=core.instructions.bits,
     )
 
 

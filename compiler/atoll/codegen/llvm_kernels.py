@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loop programs as LLVM IR: the same functions for the core and for the host."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from llvmlite import ir
@@ -13,6 +14,8 @@ from atoll.codegen.llvm_clamp import ClampedStores, match_clamp
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
+from atoll.codegen.llvm_riscv_vectors import VectorBuilder
+from atoll.codegen.llvm_strips import Strips
 from atoll.codegen.llvm_units import MODELS, WORD_BYTES, Units, word, words_dot
 from atoll.ir.tir import (
     Allocate,
@@ -46,6 +49,9 @@ from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
 STACK_SCOPES = (LOCAL, ON_STACK)
 
+_MOST_LANES = 16
+"""Of vectors of LLVM's that a core without any computes one by one."""
+
 APART: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
@@ -60,6 +66,7 @@ def emit_functions(
     branches: bool = False,
     ways: Mapping[str, CodeWay] = MappingProxyType({}),
     apart: Iterable[PrimFunc] = (),
+    bits: int = 32,
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
@@ -69,6 +76,7 @@ def emit_functions(
     what executes instructions of function units. A core that `branches` where others choose one
     of two values branches only where a weighted sum is beyond its limits. `ways` says of functions,
     by name, for what other target of the core they are made; those `apart` are in other objects.
+    An address has `bits`, where `vectors` are of any length.
     """
     for function in apart:
         _declare(module, function, overlapping.get(function.name, frozenset()))
@@ -81,9 +89,8 @@ def emit_functions(
         if way:
             way.aim(declared)
         lanes, forks = (way.vectors, way.branches) if way else (vectors, branches)
-        emitter = _Emitter(
-            module, function, declared, lanes, known, way.units if way else units, forks
-        )
+        own = way.units if way else units
+        emitter = _Emitter(module, function, declared, lanes, known, own, forks, bits)
         emitter.run(small=way is not None and way.small)
 
 
@@ -118,7 +125,9 @@ class _Emitter:
         functions: Mapping[str, PrimFunc],
         units: Units,
         branches: bool,
+        bits: int,
     ) -> None:
+        self._bits = bits
         self._units = units
         self._branches = branches
         self._small = False
@@ -157,7 +166,7 @@ class _Emitter:
             case For(vectorized=True):
                 self._lanes(statement)
             case For():
-                self._loop(statement)
+                self.loop(statement, partial(self._block, statement.body))
             case Store(value=value) if self._branches and (limited := match_clamp(value)):
                 place = self.address(statement.buffer, statement.index)
                 self._clamped.emit(limited, self.value(limited.value), place)
@@ -189,7 +198,7 @@ class _Emitter:
             self._module, ir.FunctionType(ir.VoidType(), pointers), symbol
         )
 
-    def _loop(self, loop: For) -> None:
+    def loop(self, loop: For, emit_body: Callable[[], None]) -> None:
         """Test at the bottom: the increment never passes `end` and so cannot overflow."""
         builder = self._builder
         begin, end = self.value(loop.begin), self.value(loop.end)
@@ -201,7 +210,7 @@ class _Emitter:
         counter = builder.phi(integer(Type.I32), loop.variable)
         counter.add_incoming(begin, before)
         self._values[loop.variable] = counter
-        self._block(loop.body)
+        emit_body()
         following = builder.add(counter, integer(Type.I32)(1), flags=("nsw",))
         counter.add_incoming(following, builder.block)
         again = builder.cbranch(builder.icmp_signed("<", following, end), body, after)
@@ -212,10 +221,17 @@ class _Emitter:
         builder.position_at_end(after)
 
     def _lanes(self, loop: For) -> None:
+        """Emit vectors; a core without them goes through long loops, and those around others."""
         assert isinstance(loop.begin, Const)
         assert isinstance(loop.end, Const)
         count = loop.end.value - loop.begin.value
-        Lanes(self._builder, self._vectors, self._functions, count, self).emit(loop)
+        if self._vectors is Vectors.RVV:
+            vectors = VectorBuilder(self._builder, self._bits)
+            Strips(self._builder, vectors, self._functions, self).emit(loop)
+        elif count > _MOST_LANES or any(isinstance(each, For) for each in loop.body):
+            self.loop(loop, partial(self._block, loop.body))
+        else:
+            Lanes(self._builder, self._vectors, self._functions, count, self).emit(loop)
 
     def _branch(self, branch: If) -> None:
         with self._builder.if_else(self.value(branch.condition)) as (then, otherwise):
@@ -233,6 +249,10 @@ class _Emitter:
             zero = integer(Type.I32)(0)
             first = self._builder.gep(storage, [zero, zero], inbounds=True)
         self._buffers[allocate.buffer] = first, allocate.type
+
+    def set(self, variable: str, value: ir.Value) -> None:
+        """Bind a variable."""
+        self._values[variable] = value
 
     def name(self, variable: str, value: Expr) -> None:
         """Compute a variable."""

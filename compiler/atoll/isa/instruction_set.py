@@ -24,6 +24,8 @@ class Vectors(StrEnum):
     NONE = "none"
     DSP = "dsp"
     MVE = "mve"
+    RVV = "rvv"
+    """RISC-V's, of any length."""
     UNIT = "unit"
     """A function unit beside the core, words that are aligned."""
 
@@ -124,6 +126,9 @@ _IMPLIED = {
     "+mve.fp": ("+mve",),
     "+mve": ("+dsp",),
     "+fp-armv8d16": ("+fp-armv8d16sp", "+vfp4d16sp"),
+    "+v": ("+zve32x", "+zvl128b"),
+    "+zve32x": ("+zvl32b",),
+    **{f"+zvl{2 * bits}b": (f"+zvl{bits}b",) for bits in (2**n for n in range(5, 16))},
 }
 """What LLVM's features bring besides themselves."""
 

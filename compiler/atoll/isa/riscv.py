@@ -1,21 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: base, single-letter extensions in canonical order, and bit manipulation.
+"""RISC-V: base, single-letter extensions in canonical order, bit manipulation, and vectors.
 
 Names and order are those of the unprivileged specification, "ISA Extension Naming Conventions";
-calling conventions those of the psABI.
+calling conventions those of the psABI. ``zve32x`` are vectors of integers of up to 32 bits, ``v``
+those of application processors; ``zvlNb`` says that a vector register has N bits at least.
 """
 
 import re
 
-from atoll.isa.instruction_set import MANY, Family, GccTarget, InstructionSet, LlvmTarget, ZigTarget
+from atoll.isa.instruction_set import (
+    MANY,
+    Family,
+    GccTarget,
+    InstructionSet,
+    LlvmTarget,
+    Vectors,
+    ZigTarget,
+)
 
-PATTERN = r"rv(?:(?:32|64)(?:im?a?(?:fd?)?|g)|32em?a?)c?(?:_zba)?(?:_zbb)?(?:_zbs)?"
+_BITS = r"(?:_zba)?(?:_zbb)?(?:_zbs)?"
+_MOST = r"128|256|512|1024|2048|4096|8192|16384|32768|65536"
+PATTERN = (
+    rf"rv(?:(?:(?:32|64)(?:im?a?(?:fd?)?|g)|32em?a?)c?{_BITS}"
+    rf"|(?:32|64)(?:im?a?(?:fd?)?|g)c?{_BITS}_zve32x(?:_zvl(?:32|64|{_MOST})b)?"
+    rf"|(?:32|64)(?:im?afd|g)c?v{_BITS}(?:_zvl(?:{_MOST})b)?)"
+)
 USUAL = (
     *("rv32im", "rv32imc", "rv32imac", "rv32imc_zba_zbb_zbs"),
-    *("rv32i", "rv32emc", "rv32imafc", "rv64imac", "rv64gc"),
+    *("rv32i", "rv32emc", "rv32imafc", "rv32imafdc_zve32x", "rv64imac", "rv64gc", "rv64gcv"),
 )
 _NAME = re.compile(PATTERN)
-_PARTS = re.compile(r"rv(32|64)([eig])([a-z]*)((?:_[a-z]+)*)")
+_PARTS = re.compile(r"rv(32|64)([eig])([a-z]*)((?:_[a-z0-9]+)*)")
+_VECTORS = ("v", "zve32x")
 
 
 def find(name: str, abi: str | None = None) -> InstructionSet | None:
@@ -62,6 +78,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
             options=(f"-march={march}", *convention),
             library=(f"-march={first}{letters}", *convention),
         ),
+        vectors=Vectors.RVV if {*_VECTORS} & {*extensions} else Vectors.NONE,
         registers=15 if base == "e" else MANY,
         multiplies="m" in extensions,
         selects="zbb" in extensions,
@@ -76,11 +93,12 @@ def _abis(bits: int, base: str, extensions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _passed_extensions(extensions: tuple[str, ...], abi: str) -> tuple[str, ...]:
-    """Return the extensions without floats that the calling convention does not pass.
+    """Return the extensions without vectors, and floats that the calling convention does not pass.
 
     The compiler's run-time library is named by these: zig makes one whose convention passes all
     floats there are. GCC 12 compares whole names, without extensions of several letters; where it
     knows none it links the library of its own default without a word.
     """
     floats = {"f": "f", "d": "fd"}.get(abi[-1], "")
-    return tuple(each for each in extensions if each not in ("f", "d") or each in floats)
+    scalar = (each for each in extensions if each != "v" and not each.startswith("zv"))
+    return tuple(each for each in scalar if each not in ("f", "d") or each in floats)

@@ -18,6 +18,7 @@ _QUADRANT, _PUSHES = 0b10, 0b101
 _BRANCHES, _STORING = 0x63, (0x23, 0x27)
 _NO_RD = (0x07, *_STORING)
 _SHIFTED_ADDS = {0x20002033: 1, 0x20004033: 2, 0x20006033: 3}
+_VECTOR, _SET_LENGTH, _FROM_VECTOR = 0x57, 0b111, (0b010, 0b010000)
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
 
 
@@ -95,7 +96,7 @@ def _custom(word: bytes, address: int) -> Instruction:
         known, rd, clobbers = number & 3 < 2 and number >> 13 == 0b100, ZERO, tuple(range(8, 16))
     elif size != 4 or number & 0x7F == _BRANCHES:
         known = False
-    elif number & 0x7F in _NO_RD:
+    elif number & 0x7F in _NO_RD or _makes_vector(number):
         rd = ZERO
     if not known:
         clobbers = (SP,)
@@ -112,6 +113,18 @@ def _custom(word: bytes, address: int) -> Instruction:
     return Instruction(
         address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers, unknown=True
     )
+
+
+def _makes_vector(number: int) -> bool:
+    """Tell whether an instruction's rd field is a register of vectors or floats.
+
+    Vector instructions write an integer register where they set the length or, such as VMV.X.S,
+    take one from a vector.
+    """
+    if number & 0x7F != _VECTOR:
+        return False
+    width = number >> 12 & 7
+    return width != _SET_LENGTH and (width, number >> 26) != _FROM_VECTOR
 
 
 def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:

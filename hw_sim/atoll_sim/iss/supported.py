@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import Fault, SimulationError
-from atoll.isa.instruction_set import Family
+from atoll.isa.instruction_set import Family, Vectors
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.host.memory import PAGE
 
@@ -53,6 +53,9 @@ def _why_not(cpu: Cpu) -> tuple[str, str]:
     family, remedy = cpu.instructions.family, "use --cpu native, or another core"
     if cpu.spec.rtl_module:
         remedy = "use --cpu rtl"
+    if cpu.instructions.vectors is Vectors.RVV:
+        remedy = "use --cpu qemu" if not cpu.spec.rtl_module else remedy
+        return f"'{cpu.isa}' has vectors, which Unicorn does not run", remedy
     extensions = [each for each in cpu.isa.split("_")[1:] if each.startswith("zb")]
     if extensions:
         return f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run", remedy

@@ -15,6 +15,7 @@ from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.utils.children import LIMIT_VARIABLE, Child, start, time_limit
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
+from atoll_sim.qemu.machines import core_options
 from atoll_sim.qemu.remote import Gone, Remote
 from atoll_sim.qemu.supported import program_of
 from atoll_sim.simulate.firmware import Segment
@@ -77,7 +78,7 @@ def command_of(soc: ResolvedSoc, elf: Path, connection: int) -> Sequence[str]:
         image = ["-bios", "none", "-device", f"loader,file={elf.absolute()},cpu-num=0"]
     alone = ["-smp", "1", "-audiodev", "none,id=quiet"] if program in _MANY else []
     return [
-        *(program, "-machine", soc.qemu_machine, *alone, *image),
+        *(program, "-machine", soc.qemu_machine, *core_options(soc.host_cpu), *alone, *image),
         *("-nodefaults", "-display", "none", "-serial", "none", "-monitor", "none", "-S"),
         *("-icount", "shift=0,rr=record,rrfile=/dev/null"),
         *("-chardev", f"socket,id=bench,fd={connection}", "-gdb", "chardev:bench"),

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines of QEMU that run the code of a chip's host, and where they have memory."""
 
-from atoll.isa.instruction_set import Family
+import re
+from collections.abc import Sequence
+
+from atoll.isa.instruction_set import Family, Vectors
 from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 
@@ -62,6 +65,33 @@ _MACHINES = {
 
 _VIRT = QemuMachine(name="virt", core="RISC-V core", memories=(_span(0x8000_0000, 96),))
 """Has any instruction set of RISC-V of its width; its device tree lies behind the memory here."""
+
+
+LEAST_LENGTH, MOST_LENGTH = 128, 1024
+"""Bits of a vector register that QEMU's cores of RISC-V may have."""
+
+_LENGTH = re.compile(r"_zvl([0-9]+)b")
+
+
+def vector_length(host: Cpu) -> int:
+    """Return the bits of a vector register: as many as the ISA says, and as QEMU has at least."""
+    named = _LENGTH.search(host.isa)
+    return max(LEAST_LENGTH, int(named[1]) if named else 0)
+
+
+def core_options(host: Cpu) -> Sequence[str]:
+    """Return QEMU's options for the core of a machine; none for the one that it has by itself.
+
+    Elements are no longer than the ISA has them, so that code which has longer ones traps.
+    """
+    if host.instructions.vectors is not Vectors.RVV:
+        return ()
+    longest = 32 if "zve32x" in host.isa else 64
+    parts = (
+        f"rv{host.instructions.bits}",
+        *("v=true", "vext_spec=v1.0", f"vlen={vector_length(host)}", f"elen={longest}"),
+    )
+    return ("-cpu", ",".join(parts))
 
 
 def machine_for(host: Cpu) -> QemuMachine | None:

@@ -18,6 +18,7 @@ from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.children import UNREAD, start
 from atoll.utils.kept import keep_made, name_of
+from atoll_sim.qemu.machines import core_options
 from atoll_sim.qemu.remote import Gone, Remote
 
 SECONDS = 60.0
@@ -39,6 +40,11 @@ _DOUBLES, _VECTORS = ("cortex-m7", "cortex-m55"), ("cortex-m55",)
 """Cores with floats of 64 bits, and with vectors; machines leave other units out, and say so."""
 
 _WITH_FLOATS = (0x00006537, 0x30052073)  # lui a0, 6; csrs mstatus, a0
+_WITH_VECTORS = (0x20000513, 0x30052073)  # li a0, 0x200; csrs mstatus, a0
+_TURNS_ON = {
+    **dict.fromkeys("fd", _WITH_FLOATS),
+    **dict.fromkeys(("v", "zve32x"), _WITH_VECTORS),
+}
 _TRIALS = {
     "i": 0x00080813,  # addi x16, x16, 0
     "zicsr": 0x34002573,  # csrr a0, mscratch
@@ -50,6 +56,8 @@ _TRIALS = {
     "zba": 0x20A52533,  # sh1add a0, a0, a0
     "zbb": 0x40A57533,  # andn a0, a0, a0
     "zbs": 0x28A51533,  # bset a0, a0, a0
+    "v": 0x0D857557,  # vsetvli a0, a0, e64, m1, ta, ma
+    "zve32x": 0x0D057557,  # vsetvli a0, a0, e32, m1, ta, ma
 }
 """An instruction of each extension, which a core either executes or takes for no instruction."""
 
@@ -78,6 +86,7 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
         spans=tuple((where.start, where.stop) for where, _, _ in spans),
         extensions=_extensions(host),
         bits=host.instructions.bits,
+        core=tuple(core_options(host)),
     )
     found = _answers(program, name, question)
     if not found["core"]:
@@ -127,7 +136,8 @@ def _extensions(host: Cpu) -> tuple[str, ...]:
     """Return the extensions of RISC-V that the host's firmware uses."""
     if host.instructions.family is not Family.RISCV:
         return ()
-    named = [each[1:] for each in host.instructions.llvm.features.split(",")]
+    features = (each[1:] for each in host.instructions.llvm.features.split(","))
+    named = [each for each in features if not each.startswith("zvl")]
     return (*({"i", "zicsr", *named} - {"e", *(("i",) * ("e" in named))}),)
 
 
@@ -186,12 +196,14 @@ class _Question:
         spans: begin and end of what are different bytes of the chip.
         extensions: of RISC-V, which its core may have.
         bits: of a register.
+        core: options that choose the machine's core.
     """
 
     words: tuple[int, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
     extensions: tuple[str, ...] = ()
     bits: int = 32
+    core: tuple[str, ...] = ()
 
 
 def _answers(program: str, name: str, question: _Question) -> dict[str, Any]:
@@ -218,7 +230,8 @@ def _talk(program: str, name: str, question: _Question) -> dict[str, Any]:
     (ours, theirs), (gdb, its) = socket.socketpair(), socket.socketpair()
     files = [theirs.fileno(), its.fileno()]
     command = [
-        *(program, "-machine", name, *alone(program), "-nodefaults", "-display", "none"),
+        *(program, "-machine", name, *question.core, *alone(program)),
+        *("-nodefaults", "-display", "none"),
         *("-serial", "none", "-S", "-chardev", f"socket,id=asked,fd={files[0]}"),
         *("-mon", "chardev=asked,mode=control"),
         *("-chardev", f"socket,id=bench,fd={files[1]}"),
@@ -305,7 +318,7 @@ def _missing_extensions(remote: Remote, question: _Question) -> Iterator[str]:
     """Yield the extensions of RISC-V whose instructions the core does not execute."""
     at, size = question.words[0], question.bits // 8
     for name in sorted(question.extensions, key=[*_TRIALS].index):
-        for word in _WITH_FLOATS if name in "fd" else ():
+        for word in _TURNS_ON.get(name, ()):
             remote.steps_over(at, word.to_bytes(4, "little"), size)
         word = _TRIALS[name]
         if not remote.steps_over(at, word.to_bytes(4 if word & 3 == 3 else 2, "little"), size):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from atoll.diagnostics.errors import Fault, SimulationError, ToolchainError
-from atoll.isa.instruction_set import Family
+from atoll.isa.instruction_set import Family, Vectors
 from atoll.resolve.soc import Master, ResolvedSoc
-from atoll_sim.qemu.machines import machine_for
+from atoll_sim.qemu.machines import MOST_LENGTH, machine_for, vector_length
 from atoll_sim.qemu.probe import faults_of
 from atoll_sim.qemu.relink import OTHERWISE, relinked_chip
 
@@ -98,6 +98,14 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             " where somebody has to let it in",
             at=host.at,
             remedy="use --cpu iss, or start QEMU with a secure image of yours",
+        )
+    if host.instructions.vectors is Vectors.RVV and vector_length(host) > MOST_LENGTH:
+        yield Fault(
+            code="E103",
+            message=f"QEMU has vector registers of at most {MOST_LENGTH} bits, and '{host.isa}' of"
+            f" '{soc.host}' has longer ones",
+            at=host.at,
+            remedy="use --cpu native",
         )
     if host.cache and host.cache.maintenance:
         yield Fault(

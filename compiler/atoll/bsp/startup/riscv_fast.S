@@ -36,6 +36,11 @@ atoll_reset:
     li      t0, 0x2000
     csrs    mstatus, t0
 #endif
+#ifdef __riscv_zve32x
+    # Let the core use its vector registers.
+    li      t0, 0x200
+    csrs    mstatus, t0
+#endif
     tail    atoll_start
     .size   atoll_reset, . - atoll_reset
 

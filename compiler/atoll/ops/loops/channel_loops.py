@@ -75,6 +75,7 @@ class ChannelSums:
         arithmetic: of the core.
         lanes: channels that are computed at once, in the lanes of vectors; whose products have a
             high half.
+        across: the weights of all channels for one input lie side by side.
         weights: in the order in which they are wanted, if not in the operand's.
     """
 
@@ -87,6 +88,7 @@ class ChannelSums:
         axis: int = 0,
         arithmetic: Arithmetic = SCALAR,
         lanes: int = 1,
+        across: bool = False,
         weights: NDArray[np.generic] | None = None,
     ) -> None:
         (output,) = graph.results(op)
@@ -99,13 +101,14 @@ class ChannelSums:
         given = graph.tensor(op.inputs[1]).array if weights is None else weights
         rows = np.moveaxis(given, axis, 0).astype(np.int64).reshape(len(bias), -1)
         pitch = self.registers.padded_length(rows.shape[1])
-        self.weights = (
-            self.builder.input(1, "weights")
-            if pitch == rows.shape[1] and weights is None
-            else self.builder.table(
-                "padded" if weights is None else "flipped", _pad(rows, pitch), Type.I8
-            )
-        )
+        self._apart = len(bias) if across else 1
+        if across:
+            self.weights = self.builder.table("across", rows.T, Type.I8)
+        elif pitch == rows.shape[1] and weights is None:
+            self.weights = self.builder.input(1, "weights")
+        else:
+            name = "padded" if weights is None else "flipped"
+            self.weights = self.builder.table(name, _pad(rows, pitch), Type.I8)
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
         self._start: Buffer | Channels = (
             Channels(self.builder, "start", _wrap(bias - outside))
@@ -154,7 +157,7 @@ class ChannelSums:
         multiplier = builder.let("multiplier", self._multiplier[channel])
         shift = builder.let("shift", self._shift[channel])
         if not self._rights:
-            scaling = loops.mbqm_once if self._once else loops.mbqm
+            scaling = self._scaling()
             return lambda total: loops.quantize(
                 scaling(total, multiplier, shift), self._y_zero, self._limits
             )
@@ -172,6 +175,12 @@ class ChannelSums:
 
         return lambda total: clamp(scale_shifted(total), *self._limits)
 
+    def _scaling(self) -> Callable[[Operand, Operand, Operand], Expr]:
+        """Return what scales to either side; in lanes, from high halves of products."""
+        if self._lanes > 1:
+            return loops.mbqm_once_by_halves if self._once else loops.mbqm_by_halves
+        return loops.mbqm_once if self._once else loops.mbqm
+
     def dot(
         self,
         sums: Sequence[Sequence[Buffer]],
@@ -186,7 +195,7 @@ class ChannelSums:
             sums: by pixel and channel.
             source: holds the inputs.
             pixels: where those of each pixel begin.
-            rows: where the weights of each channel begin.
+            rows: where the weights of each channel begin; `across`, the channel itself.
             length: products of each sum.
         """
         wide = self.registers.products
@@ -230,10 +239,13 @@ class ChannelSums:
             products = (
                 (pixel_sums[lane], value, weight)
                 for lane, row in enumerate(rows)
-                for weight in [self.builder.let("weight", self.weights.wide(add(row, at)))]
+                for weight in [self._weight(add(row, multiply(at, self._apart)))]
                 for value, pixel_sums in zip(values, sums, strict=True)
             )
             self.add_products(products)
+
+    def _weight(self, place: Expr) -> Expr:
+        return self.builder.let("weight", self.weights.wide(place))
 
     def add_products(self, products: Iterable[tuple[Buffer, Expr, Expr]]) -> None:
         """Add products to their sums, two at once where registers allow it.

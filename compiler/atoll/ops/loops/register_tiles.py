@@ -16,6 +16,8 @@ class Block:
         channels: of each of these pixels.
         products: of one sum that are made at once.
         lanes: of a vector, an `I32` in each.
+        strips: `lanes` are the most that are worth while: the core takes as many at once as its
+            vectors have, and any number.
         align: of what is multiplied at once, bytes; windows and weights are padded to it.
         ahead: products of different sums that are made before the first of them is added.
         steps: `products` of one sum in one round of the loop, for several pixels, where they divide
@@ -26,6 +28,7 @@ class Block:
     channels: int
     products: int = 1
     lanes: int = 1
+    strips: bool = False
     align: int = 1
     ahead: int = 2
     steps: tuple[int, ...] = (2, 1)
@@ -39,6 +42,7 @@ _BLOCKS: Mapping[Vectors, Block] = {
     Vectors.DSP: Block(pixels=2, channels=2, products=4),
     Vectors.UNIT: Block(pixels=4, channels=4, products=4, align=4),
     Vectors.MVE: Block(pixels=2, channels=2, products=16, lanes=4),
+    Vectors.RVV: Block(pixels=4, channels=1, lanes=64, strips=True),
 }
 
 _SCALAR = (

@@ -21,6 +21,8 @@ from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
+from atoll.ops.loops.lane_loops import lane_loops, lanes_of
+from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.loops.wide_sums import is_wide, simple_sums
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
@@ -85,7 +87,15 @@ class Conv2D(Convolution):
         x, weights, y = tensors(op, graph)
         if self.groups(x, weights) > 1 or is_wide(op, graph):
             return _lower_by_taps(op, graph)
-        kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
+        registers = block_for(arithmetic)
+        kernel = ChannelSums(
+            op,
+            graph,
+            folds=True,
+            arithmetic=arithmetic,
+            lanes=lanes_of(registers, weights.shape[0]) if registers.strips else 1,
+            across=registers.strips,
+        )
         _, height, width, depth = weights.shape
         window = _join_lines(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
@@ -149,13 +159,22 @@ def _join_lines(window: window_loops.Window) -> window_loops.Window:
 def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) -> None:
     """Make all channels of the gathered pixels, the first of which is `first` of the output."""
     builder, taps, channels = kernel.builder, gather.pitch, gather.channels
+    places = [pixel * taps for pixel in range(pixels)]
+    if kernel.registers.strips:
+        lanes = lanes_of(kernel.registers, channels)
+        for channel in lane_loops(builder, kernel.registers, channels, lanes):
+            targets = [
+                add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)
+            ]
+            with kernel.block(channel, 1, targets) as sums:
+                kernel.dot(sums, gather.patches, places, [channel], taps)
+        return
     lanes = block_width(channels, kernel.registers.channels if pixels > 1 else 4)
     with builder.loop("block", 0, channels // lanes) as block:
         channel = builder.let("channel", multiply(block, lanes))
         targets = [add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)]
         with kernel.block(channel, lanes, targets) as sums:
             rows = [multiply(add(channel, lane), taps) for lane in range(lanes)]
-            places = [pixel * taps for pixel in range(pixels)]
             kernel.dot(sums, gather.patches, places, rows, taps)
 
 

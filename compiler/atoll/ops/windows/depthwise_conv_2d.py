@@ -23,7 +23,8 @@ from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
-from atoll.ops.loops.register_tiles import block_for
+from atoll.ops.loops.lane_loops import lane_loops, lanes_of
+from atoll.ops.loops.register_tiles import Block, block_for
 from atoll.ops.loops.wide_sums import is_wide, simple_sums
 from atoll.ops.loops.window_loops import Line, Pixel, window_of
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -99,12 +100,14 @@ class DepthwiseConv2D(Convolution):
         small = height * width <= _MOST_TAPS and _copied_pixels(window) * channels <= _MOST_BYTES
         if channels != x.shape[3] or not small or is_wide(op, graph):
             return _lower_by_taps(op, graph, window)
-        most, scalar = block_for(arithmetic).lanes, replace(arithmetic, vectors=Vectors.NONE)
-        lanes, axis = most if channels >= most else 1, self.channel_axis
+        registers, scalar = block_for(arithmetic), replace(arithmetic, vectors=Vectors.NONE)
+        lanes, axis = lanes_of(registers, channels), self.channel_axis
         kernel = ChannelSums(op, graph, folds=True, axis=axis, arithmetic=scalar, lanes=lanes)
         builder, places = kernel.builder, window.across.output
-        together = next((n for n in _TOGETHER if places % n == 0), min(_TOGETHER[0], places))
-        rows = _Rows(kernel, window, channels, lanes)
+        most = registers.pixels if registers.strips else max(_TOGETHER)
+        sizes = tuple(n for n in _TOGETHER if n <= most)
+        together = next((n for n in sizes if places % n == 0), min(sizes[0], places))
+        rows = _Rows(kernel, window, channels, registers, lanes)
         with window.lines(builder) as line:
             rows.copy(line)
             with builder.loop("group", 0, places // together) as group:
@@ -153,12 +156,18 @@ class _Rows:
     """The rows of the image that a line of outputs reads, with the zero point around the image."""
 
     def __init__(
-        self, kernel: ChannelSums, window: window_loops.Window, channels: int, lanes: int
+        self,
+        kernel: ChannelSums,
+        window: window_loops.Window,
+        channels: int,
+        registers: Block,
+        lanes: int,
     ) -> None:
         """Make room for a copy; what lies beside the image stays as it is set here."""
         self._kernel = kernel
         self._window = window
         self._channels = channels
+        self._registers = registers
         self._lanes = lanes
         self._width = _columns(window)
         self._inside = min(self._width - window.across.pad, window.across.input)
@@ -186,18 +195,9 @@ class _Rows:
 
     def channels(self, line: Line, first: Expr, pixels: int) -> None:
         """Make all channels of some pixels of a line, the first of which is `first`."""
-        builder, lanes = self._kernel.builder, self._lanes
-        whole = self._channels - self._channels % lanes if lanes > 1 else 0
-        if whole:
-            with (
-                builder.loop("block", 0, whole // lanes) as block,
-                builder.loop("lane", 0, lanes, vectorized=True) as lane,
-            ):
-                channel = builder.let("channel", add(multiply(block, lanes), lane))
-                self._channel(channel, line, first, pixels)
-        if whole < self._channels:
-            with builder.loop("channel", whole, self._channels) as channel:
-                self._channel(channel, line, first, pixels)
+        builder = self._kernel.builder
+        for channel in lane_loops(builder, self._registers, self._channels, self._lanes):
+            self._channel(channel, line, first, pixels)
 
     def _channel(self, channel: Expr, line: Line, first: Expr, pixels: int) -> None:
         """Make one channel, or those in the lanes of vectors."""

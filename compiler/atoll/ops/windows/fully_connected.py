@@ -11,6 +11,7 @@ from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
 from atoll.ops.kind import Parts
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
+from atoll.ops.loops.lane_loops import lane_loops, lanes_of
 from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.loops.wide_sums import WideSums, is_wide
 from atoll.ops.quantization import channel_factors
@@ -97,6 +98,8 @@ class FullyConnected(Convolution):
             arithmetic = replace(
                 arithmetic, vectors=Vectors.NONE
             )  # rows of the input are no whole words
+        if block_for(arithmetic).strips and not is_wide(op, graph):
+            return _lower_in_lanes(op, graph, arithmetic)
         kernel: ChannelSums | WideSums = (
             WideSums(op, graph)
             if is_wide(op, graph)
@@ -112,6 +115,21 @@ class FullyConnected(Convolution):
                 rows = [multiply(add(first, lane), inputs) for lane in range(lanes)]
                 kernel.dot(sums, kernel.x, [multiply(row, inputs)], rows, inputs)
         return kernel.lowered()
+
+
+def _lower_in_lanes(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
+    """Loop over all rows of the input, a channel in each lane."""
+    _, weights, y = tensors(op, graph)
+    outputs, inputs = weights.shape
+    lanes = lanes_of(block_for(arithmetic), outputs)
+    kernel = ChannelSums(
+        op, graph, folds=True, arithmetic=arithmetic, lanes=lanes, across=True
+    )
+    with kernel.builder.loop("row", 0, y.elements // outputs) as row:
+        for channel in lane_loops(kernel.builder, kernel.registers, outputs, lanes):
+            with kernel.block(channel, 1, [add(multiply(row, outputs), channel)]) as sums:
+                kernel.dot(sums, kernel.x, [multiply(row, inputs)], [channel], inputs)
+    return kernel.lowered()
 
 
 _COMPUTED: tuple[checks.Rule, ...] = (
