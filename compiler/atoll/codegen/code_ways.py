@@ -55,6 +55,6 @@ def way_of(function: PrimFunc, core: Cpu) -> CodeWay | None:
         vectors=aimed.vectors,
         units=unit_of(aimed),
         branches=not aimed.instructions.selects,
-        features=aimed.instructions.llvm.features,
+        features=aimed.instructions.llvm.kernel_features,
         small=target.optimise is Optimise.SIZE,
     )

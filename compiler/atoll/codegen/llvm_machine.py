@@ -43,7 +43,7 @@ def core_machine(target: LlvmTarget) -> binding.TargetMachine:
     _initialize()
     return binding.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
-        features=target.features,
+        features=target.kernel_features,
         opt=3,
         reloc=target.relocation,
         codemodel=target.code_model,

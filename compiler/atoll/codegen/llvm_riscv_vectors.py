@@ -126,6 +126,9 @@ class VectorBuilder:
         """Apply `operation` lane by lane; one of the two is a vector."""
         if not is_vector(left) and operation in _SWAPS:
             left, right = right, left
+        elif not is_vector(left) and operation is Operation.SUB:
+            kinds = [right.type, left.type, self._register]
+            return self._made("vrsub", right.type, [right, left], kinds)
         elif not is_vector(left):
             left = self.splat(left)
         kind = right.type
@@ -182,6 +185,25 @@ class VectorBuilder:
             left = self.splat(left)
         operands = [left, right, self._register(mode)]
         return self._made("vsmul", left.type, operands, [left.type, right.type, self._register])
+
+    def shift_right(self, value: ir.Value, amount: ir.Value) -> ir.Value:
+        """Return value / 2^amount, halves away from zero.
+
+        The instruction rounds halves up: what is negative and shifted at all gets one less first.
+        """
+        nothing = _INT(0)
+        negated = (
+            self.binary(Operation.SUB, nothing, amount)
+            if is_vector(amount)
+            else self._builder.sub(nothing, amount)
+        )
+        fix = self.binary(Operation.SHR, self.binary(Operation.AND, value, negated), _INT(31))
+        kinds = [value.type, value.type, self._register]
+        moved = self._made("vsadd", value.type, [value, fix], kinds)
+        kind = amount.type if is_vector(amount) else self._register
+        amount = amount if is_vector(amount) else self._widen(amount)
+        operands = [moved, amount, self._register(ROUND_UP)]
+        return self._made("vssra", value.type, operands, [value.type, kind, self._register])
 
     def _widen(self, amount: ir.Value) -> ir.Value:
         """Return the distance of a shift in a register; its low bits count."""

@@ -39,6 +39,9 @@ from atoll.ir.tir import (
 _HIGH_HALVES = {"srdhm": ROUND_UP, "sdhm": ROUND_DOWN}
 """How an instruction rounds that multiplies as the scalar function does."""
 
+_SHIFT = "rdbp"
+"""The scalar function that shifts to the right, halves away from zero."""
+
 
 class Scalars(Protocol):
     """Emits what is no vector: the function around the loop."""
@@ -252,6 +255,9 @@ class Strips:
         """Call an instruction, or write out the function."""
         if function in _HIGH_HALVES:
             return self._vectors.multiply_high(*arguments, _HIGH_HALVES[function])
+        if function == _SHIFT and is_vector(arguments[0]):
+            value, amount = arguments
+            return self._vectors.shift_right(value, amount)
         inside = Strips(self._builder, self._vectors, self._functions, self._scalars)
         return inside._result(self._functions[function], arguments)
 

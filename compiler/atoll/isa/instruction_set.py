@@ -71,6 +71,17 @@ class LlvmTarget:
     relocation: str = "static"
     code_model: str = "small"
 
+    @property
+    def kernel_features(self) -> str:
+        """The features with which kernels are made: of RISC-V's vectors the least.
+
+        Loop programs make all vectors. Of a core with longer ones LLVM would make some of plain
+        loops too, and fill and copy memory with others; it keeps them in registers over calls and
+        spills them, to frames whose size nobody knows before the code runs.
+        """
+        words = ("+zve32x" if each == "+v" else each for each in self.features.split(","))
+        return ",".join(each for each in words if not each.startswith("+zvl"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZigTarget:

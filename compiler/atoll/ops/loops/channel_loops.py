@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.builder import Buffer
-from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
+from atoll.ir.expressions import Operand, add, binary, clamp, maximum, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Dot, Expr, Lowered, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
@@ -129,6 +129,12 @@ class ChannelSums:
         self._y = self.builder.output()
         self._limits = activation_range(op, output)
 
+    @property
+    def pixels(self) -> int:
+        """How many have their sums made together; scaling to either side takes more registers."""
+        lean = self._rights or not self.registers.strips
+        return self.registers.pixels if lean else min(2, self.registers.pixels)
+
     @contextmanager
     def block(
         self, first: Expr, width: int, targets: Sequence[Operand]
@@ -147,9 +153,43 @@ class ChannelSums:
                 pixel[lane][0] = start
         yield sums
         for lane in range(width):
-            scale = self._scale(add(first, lane))
-            for pixel, target in zip(sums, targets, strict=True):
-                self._y[add(target, lane)] = scale(pixel[lane][0])
+            totals = [pixel[lane][0] for pixel in sums]
+            outputs = self._outputs(add(first, lane), totals)
+            for target, output in zip(targets, outputs, strict=True):
+                self._y[add(target, lane)] = output
+
+    def _outputs(self, channel: Expr, totals: Sequence[Expr]) -> Iterator[Expr]:
+        """Yield the output of each pixel's sum."""
+        if self._lanes > 1 and self.registers.strips:
+            return self._outputs_in_steps(channel, totals)
+        return map(self._scale(channel), totals)
+
+    def _outputs_in_steps(self, channel: Expr, totals: Sequence[Expr]) -> Iterator[Expr]:
+        """Multiply all sums before one is shifted: registers hold multipliers or shifts."""
+        builder = self.builder
+        multiplier = builder.let("multiplier", self._multiplier[channel])
+        if not self._rights:
+            shift = builder.let("shift", self._shift[channel])
+            left = builder.let("left", maximum(shift, 0))
+            totals = [binary(Operation.SHL, total, left) for total in totals]
+        multiplied = loops.sdhm if self._once else loops.srdhm
+        highs = [builder.let("high", multiplied(total, multiplier)) for total in totals]
+        if not self._rights:
+            right = builder.let("right", maximum(subtract(0, shift), 0))
+            for high in highs:
+                yield loops.quantize(loops.rdbp(high, right), self._y_zero, self._limits)
+            return
+        shift = builder.let("shift", self._shift[channel])
+        offset = self._offset(shift)
+        for high in highs:
+            if self._once:
+                yield clamp(binary(Operation.SHR, add(high, offset), shift), *self._limits)
+            else:
+                yield clamp(loops.round_right(high, shift, offset), *self._limits)
+
+    def _offset(self, shift: Expr) -> Expr:
+        halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
+        return self.builder.let("offset", halves)
 
     def _scale(self, channel: Expr) -> Callable[[Expr], Expr]:
         """Return what makes outputs of the sums of a channel."""
@@ -157,12 +197,11 @@ class ChannelSums:
         multiplier = builder.let("multiplier", self._multiplier[channel])
         shift = builder.let("shift", self._shift[channel])
         if not self._rights:
-            scaling = self._scaling()
+            scaling = loops.mbqm_once if self._once else loops.mbqm
             return lambda total: loops.quantize(
                 scaling(total, multiplier, shift), self._y_zero, self._limits
             )
-        halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
-        offset = builder.let("offset", halves)
+        offset = self._offset(shift)
 
         def scale_shifted(total: Expr) -> Expr:
             if self._lanes == 1:
@@ -174,12 +213,6 @@ class ChannelSums:
             return loops.round_right(loops.srdhm(total, multiplier), shift, offset)
 
         return lambda total: clamp(scale_shifted(total), *self._limits)
-
-    def _scaling(self) -> Callable[[Operand, Operand, Operand], Expr]:
-        """Return what scales to either side; in lanes, from high halves of products."""
-        if self._lanes > 1:
-            return loops.mbqm_once_by_halves if self._once else loops.mbqm_by_halves
-        return loops.mbqm_once if self._once else loops.mbqm
 
     def dot(
         self,

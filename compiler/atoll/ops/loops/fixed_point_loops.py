@@ -9,7 +9,7 @@ from collections.abc import Callable
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, cast, clamp, maximum, multiply, subtract
 from atoll.ir.graph import Operator
-from atoll.ir.tir import Call, Cast, Const, Conversion, Expr, Operation, PrimFunc, Select, Type
+from atoll.ir.tir import Call, Cast, Const, Conversion, Expr, Operation, PrimFunc, Type
 from atoll.ops.rounding import rounds_once
 
 
@@ -60,26 +60,6 @@ def _mbqm_once() -> PrimFunc:
     return builder.function(
         cast(binary(Operation.SHR, add(product, half), add(right, 31)), Type.I32)
     )
-
-
-def _mbqm_by_halves() -> PrimFunc:
-    builder = FunctionBuilder("mbqm_by_halves")
-    x, multiplier, shift = (builder.scalar(name) for name in ("x", "multiplier", "shift"))
-    shifted = binary(Operation.SHL, x, maximum(shift, 0))
-    return builder.function(rdbp(srdhm(shifted, multiplier), maximum(subtract(0, shift), 0)))
-
-
-def _mbqm_once_by_halves() -> PrimFunc:
-    """Add the last bit that is lost: of the high half if it is shifted, else of the product."""
-    builder = FunctionBuilder("mbqm_once_by_halves")
-    x, multiplier, shift = (builder.scalar(name) for name in ("x", "multiplier", "shift"))
-    shifted = builder.let("shifted", binary(Operation.SHL, x, maximum(shift, 0)))
-    right = builder.let("right", maximum(subtract(0, shift), 0))
-    high = builder.let("high", sdhm(shifted, multiplier))
-    lost = binary(Operation.SHR, high, maximum(subtract(right, 1), 0))
-    rounded = add(binary(Operation.SHR, high, right), binary(Operation.AND, lost, 1))
-    whole = srdhm(shifted, multiplier)
-    return builder.function(Select(binary(Operation.EQ, right, 0), whole, rounded))
 
 
 def _make_rounded_right() -> PrimFunc:
@@ -141,16 +121,6 @@ def mbqm_once(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
     return _call("mbqm_once", x, multiplier, shift)
 
 
-def mbqm_by_halves(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
-    """Call `mbqm_by_halves`: what `mbqm` is, without numbers of 64 bits beside `srdhm`."""
-    return _call("mbqm_by_halves", x, multiplier, shift)
-
-
-def mbqm_once_by_halves(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
-    """Call `mbqm_once_by_halves`: what `mbqm_once` is, likewise."""
-    return _call("mbqm_once_by_halves", x, multiplier, shift)
-
-
 def scaling_of(op: Operator) -> Callable[[Operand, Operand, Operand], Expr]:
     """Return `mbqm_once` if an operator rounds once, else `mbqm`."""
     return mbqm_once if rounds_once(op) else mbqm
@@ -201,6 +171,4 @@ LIBRARY: tuple[PrimFunc, ...] = (
     _mbqm_once(),
     _sdhm(),
     _make_scaled_right_once(),
-    _mbqm_by_halves(),
-    _mbqm_once_by_halves(),
 )

@@ -5,15 +5,25 @@ from collections.abc import Iterator
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
+from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr
 from atoll.ops.loops.register_tiles import Block
+from atoll.ops.quantization import channel_scaling
+from atoll.ops.rounding import rounds_once
 
 
-def lanes_of(registers: Block, channels: int) -> int:
-    """Return how many of `channels` are computed at once; 1 if they do not fill a vector."""
-    if registers.strips:
-        return min(registers.lanes, channels)
-    return registers.lanes if channels >= registers.lanes else 1
+def lanes_of(op: Operator, graph: Graph, registers: Block, channels: int) -> int:
+    """Return how many of `channels` are computed at once; 1 if they do not fill a vector.
+
+    Strips have no elements of 64 bits: sums that are scaled up and rounded once are made one by
+    one.
+    """
+    if not registers.strips:
+        return registers.lanes if channels >= registers.lanes else 1
+    _, _, shifts = channel_scaling(op, graph)
+    if rounds_once(op) and (shifts >= 0).any():
+        return 1
+    return min(registers.lanes, channels)
 
 
 def lane_loops(
@@ -31,6 +41,7 @@ def lane_loops(
         ):
             yield builder.let("channel", add(multiply(block, lanes), lane))
     if whole < channels:
-        name = "lane" if registers.strips else "channel"
-        with builder.loop(name, whole, channels, vectorized=registers.strips) as channel:
+        vectorized = registers.strips and lanes > 1
+        name = "lane" if vectorized else "channel"
+        with builder.loop(name, whole, channels, vectorized=vectorized) as channel:
             yield channel

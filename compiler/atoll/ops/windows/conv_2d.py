@@ -88,18 +88,19 @@ class Conv2D(Convolution):
         if self.groups(x, weights) > 1 or is_wide(op, graph):
             return _lower_by_taps(op, graph)
         registers = block_for(arithmetic)
+        channels, height, width, depth = weights.shape
+        lanes = lanes_of(op, graph, registers, channels) if registers.strips else 1
         kernel = ChannelSums(
             op,
             graph,
             folds=True,
             arithmetic=arithmetic,
-            lanes=lanes_of(registers, weights.shape[0]) if registers.strips else 1,
+            lanes=lanes,
             across=registers.strips,
         )
-        _, height, width, depth = weights.shape
         window = _join_lines(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
-        together = min(kernel.registers.pixels, places) if taps <= _MOST_TAPS else 1
+        together = min(kernel.pixels, places) if taps <= _MOST_TAPS else 1
         pitch = kernel.registers.padded_length(taps)
         gather = _Gather(kernel, window, weights.shape, together, pitch)
         builder = kernel.builder
@@ -107,11 +108,11 @@ class Conv2D(Convolution):
             with builder.loop("group", 0, places // together) as group:
                 first = builder.let("first", multiply(group, together))
                 gather.group(line, first, together)
-                _channels(kernel, gather, add(line.number, first), together)
+                _channels(kernel, gather, add(line.number, first), together, lanes)
             if places % together:
                 with builder.loop("ox", places - places % together, places) as ox:
                     gather.window(line, ox, Const(0))
-                    _channels(kernel, gather, add(line.number, ox), 1)
+                    _channels(kernel, gather, add(line.number, ox), 1, lanes)
         return builder.lowered()
 
 
@@ -156,12 +157,13 @@ def _join_lines(window: window_loops.Window) -> window_loops.Window:
     )
 
 
-def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) -> None:
+def _channels(
+    kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int, lanes: int
+) -> None:
     """Make all channels of the gathered pixels, the first of which is `first` of the output."""
     builder, taps, channels = kernel.builder, gather.pitch, gather.channels
     places = [pixel * taps for pixel in range(pixels)]
     if kernel.registers.strips:
-        lanes = lanes_of(kernel.registers, channels)
         for channel in lane_loops(builder, kernel.registers, channels, lanes):
             targets = [
                 add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)
@@ -169,12 +171,12 @@ def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) 
             with kernel.block(channel, 1, targets) as sums:
                 kernel.dot(sums, gather.patches, places, [channel], taps)
         return
-    lanes = block_width(channels, kernel.registers.channels if pixels > 1 else 4)
-    with builder.loop("block", 0, channels // lanes) as block:
-        channel = builder.let("channel", multiply(block, lanes))
+    width = block_width(channels, kernel.registers.channels if pixels > 1 else 4)
+    with builder.loop("block", 0, channels // width) as block:
+        channel = builder.let("channel", multiply(block, width))
         targets = [add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)]
-        with kernel.block(channel, lanes, targets) as sums:
-            rows = [multiply(add(channel, lane), taps) for lane in range(lanes)]
+        with kernel.block(channel, width, targets) as sums:
+            rows = [multiply(add(channel, lane), taps) for lane in range(width)]
             kernel.dot(sums, gather.patches, places, rows, taps)
 
 

@@ -100,11 +100,13 @@ class DepthwiseConv2D(Convolution):
         small = height * width <= _MOST_TAPS and _copied_pixels(window) * channels <= _MOST_BYTES
         if channels != x.shape[3] or not small or is_wide(op, graph):
             return _lower_by_taps(op, graph, window)
-        registers, scalar = block_for(arithmetic), replace(arithmetic, vectors=Vectors.NONE)
-        lanes, axis = lanes_of(registers, channels), self.channel_axis
-        kernel = ChannelSums(op, graph, folds=True, axis=axis, arithmetic=scalar, lanes=lanes)
+        registers, axis = block_for(arithmetic), self.channel_axis
+        lanes = lanes_of(op, graph, registers, channels)
+        if not registers.strips:
+            arithmetic = replace(arithmetic, vectors=Vectors.NONE)
+        kernel = ChannelSums(op, graph, folds=True, axis=axis, arithmetic=arithmetic, lanes=lanes)
         builder, places = kernel.builder, window.across.output
-        most = registers.pixels if registers.strips else max(_TOGETHER)
+        most = kernel.pixels if registers.strips else max(_TOGETHER)
         sizes = tuple(n for n in _TOGETHER if n <= most)
         together = next((n for n in sizes if places % n == 0), min(sizes[0], places))
         rows = _Rows(kernel, window, channels, registers, lanes)

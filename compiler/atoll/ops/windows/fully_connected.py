@@ -121,7 +121,7 @@ def _lower_in_lanes(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lower
     """Loop over all rows of the input, a channel in each lane."""
     _, weights, y = tensors(op, graph)
     outputs, inputs = weights.shape
-    lanes = lanes_of(block_for(arithmetic), outputs)
+    lanes = lanes_of(op, graph, block_for(arithmetic), outputs)
     kernel = ChannelSums(
         op, graph, folds=True, arithmetic=arithmetic, lanes=lanes, across=True
     )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors of RISC-V: code for zve32x and v gives the reference's bytes, however long they are.
+
+QEMU's cores have vector registers of 128 to 1024 bits, and 7.2 those of 32 and 64 bits if it is
+asked for Zve32f.
+"""
+
+import random
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.property.test_random_networks import Network, runs_as_planned
+
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
+
+ROOT = Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+MACHINES = ROOT / "examples" / "08_qemu_machines"
+MODELS = Path("/work/shared/models")
+SMALL = "rv32imafdc_zve32x"
+LARGE = "rv64gcv"
+LENGTHS = {SMALL: (32, 64, 128, 256, 1024), LARGE: (128, 256, 1024)}
+CASES = [(isa, length) for isa, lengths in LENGTHS.items() for length in lengths]
+SLOW = pytest.mark.slow
+
+
+def chip(isa: str) -> ResolvedSoc:
+    name = f"virt_{isa[:4]}"
+    return load_soc(str(MACHINES / f"{name}.yaml"), (f"devices.cpu.isa={isa}",))
+
+
+@cache
+def runs(program: str, core: str) -> bool:
+    command = [program, "-M", "virt", "-cpu", core, "-bios", "none", "-nodefaults"]
+    options = ["-display", "none", "-S", "-monitor", "stdio"]
+    done = subprocess.run(
+        [*command, *options], input="quit\n", capture_output=True, text=True, timeout=60
+    )
+    return done.returncode == 0
+
+
+@pytest.fixture
+def with_length(monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return what gives QEMU's core vector registers of some length."""
+
+    def choose(isa: str, length: int) -> None:
+        program = f"qemu-system-riscv{isa[2:4]}"
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+        kind = "Zve32f=true,elen=32" if isa == SMALL else "v=true,elen=64"
+        if isa == SMALL and length >= 128:
+            kind = "v=true,elen=32"
+        core = f"{isa[:4]},{kind},vlen={length}"
+        if not runs(program, core):
+            pytest.skip(f"this {program} has no core '{core}'")
+        for module in ("machine", "probe"):
+            monkeypatch.setattr(f"atoll_sim.qemu.{module}.core_options", lambda _: ("-cpu", core))
+
+    return choose
+
+
+def run(soc: ResolvedSoc, network: Path) -> None:
+    compiled = compile_file(soc, network, BuildOptions(accelerators=False))
+    sample = random_sample(compiled.graph)
+    (outcome,) = run_models(
+        (compiled,), (sample,), cpu=CpuKind.QEMU, accelerator=AcceleratorKind.NONE
+    )
+    assert outcome.report.passed
+
+
+@pytest.mark.parametrize(
+    ("isa", "length"),
+    [case if case == (SMALL, 128) else pytest.param(*case, marks=SLOW) for case in CASES],
+)
+def test_digits(isa: str, length: int, with_length: object) -> None:
+    with_length(isa, length)
+    run(chip(isa), DIGITS)
+
+
+@SLOW
+@pytest.mark.parametrize(
+    "model", ["ad01_int8", "kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"]
+)
+@pytest.mark.parametrize(
+    ("isa", "length"), [(SMALL, 32), (SMALL, 128), (SMALL, 256), (LARGE, 128), (LARGE, 256)]
+)
+def test_networks_of_mlperf_tiny(isa: str, length: int, model: str, with_length: object) -> None:
+    path = MODELS / f"{model}.tflite"
+    if not path.exists():
+        pytest.skip(f"needs {path.name}")
+    with_length(isa, length)
+    run(chip(isa), path)
+
+
+@SLOW
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("isa", "length"), [(SMALL, 32), (SMALL, 256), (LARGE, 128)])
+def test_random_networks(
+    isa: str,
+    length: int,
+    seed: int,
+    with_length: object,
+    tflite_builder: ModuleType,
+    tmp_path: Path,
+) -> None:
+    with_length(isa, length)
+    network = Network(tflite_builder, random.Random(f"vectors {seed}"))
+    network.begin()
+    for _ in range(4):
+        network.chance.choice((network.convolution, network.depthwise, network.pool))()
+    network.dense()
+    path = tmp_path / "network.tflite"
+    path.write_bytes(network.written())
+    runs_as_planned(path, chip(isa), accelerators=False, cpu=CpuKind.QEMU)
