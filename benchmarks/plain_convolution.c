@@ -66,5 +66,11 @@ __asm__(".section .vectors, \"a\", %progbits\n.word " TEXT(STACK_TOP) ", _start\
         ".section .text.start, \"ax\", %progbits\n.globl _start\n.type _start, %function\n.thumb_func\n_start:\n"
         "  ldr r0, =" TEXT(STACK_TOP) "\n  mov sp, r0\n" VECTORS_ON "  bl begin\n.ltorg\n");
 #else
-__asm__(".section .text.start, \"ax\"\n.globl _start\n_start:\n  li sp, " TEXT(STACK_TOP) "\n  j begin\n");
+#ifdef __riscv_zve32x
+#define VECTORS_ON "  li t0, 0x200\n  csrs mstatus, t0\n"
+#else
+#define VECTORS_ON
+#endif
+__asm__(".section .text.start, \"ax\"\n.globl _start\n_start:\n  li sp, " TEXT(STACK_TOP) "\n" VECTORS_ON
+        "  j begin\n");
 #endif

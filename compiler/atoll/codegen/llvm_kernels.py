@@ -14,8 +14,8 @@ from atoll.codegen.llvm_clamp import ClampedStores, match_clamp
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
-from atoll.codegen.llvm_riscv_vectors import VectorBuilder
-from atoll.codegen.llvm_strips import Strips
+from atoll.codegen.llvm_riscv_vectors import BYTES, LANES, VectorBuilder
+from atoll.codegen.llvm_strips import Strips, only_copies
 from atoll.codegen.llvm_units import MODELS, WORD_BYTES, Units, word, words_dot
 from atoll.ir.tir import (
     Allocate,
@@ -226,7 +226,8 @@ class _Emitter:
         assert isinstance(loop.end, Const)
         count = loop.end.value - loop.begin.value
         if self._vectors is Vectors.RVV:
-            vectors = VectorBuilder(self._builder, self._bits)
+            elements = BYTES if only_copies(loop) else LANES
+            vectors = VectorBuilder(self._builder, self._bits, elements)
             Strips(self._builder, vectors, self._functions, self).emit(loop)
         elif count > _MOST_LANES or any(isinstance(each, For) for each in loop.body):
             self.loop(loop, partial(self._block, loop.body))

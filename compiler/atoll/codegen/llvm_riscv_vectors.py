@@ -3,16 +3,17 @@
 
 They are those of the RISC-V vector extension, 1.0, that work on elements of 8, 16 and 32 bits: all
 of Zve32x. A vector has `LANES` elements for every 64 bits of a register, whatever their size: four
-registers for `I32`, one for `I8`. Where registers have 32 bits, there are half as many.
+registers for `I32`, one for `I8`; where nothing but bytes is moved, `BYTES`. Where registers have
+32 bits, there are half as many.
 """
 
 from llvmlite import ir
 
 from atoll.ir.tir import Operation, Type
 
-LANES = 8
-_GROUP, _SIZE = 2, 2
-"""Four registers, and 32 bits, in the terms of VSETVLI."""
+LANES, BYTES = 8, 64
+_TERMS = {LANES: (2, 2), BYTES: (0, 3)}
+"""Elements of 32 bits in four registers, and of 8 bits in eight, in the terms of VSETVLI."""
 _AGNOSTIC = 3
 """What is behind the last lane may get any value."""
 
@@ -48,29 +49,26 @@ _INT = ir.IntType(32)
 
 
 class ScalableType(ir.Type):  # type: ignore[misc]
-    """A vector of `LANES` elements for every 64 bits of a register."""
+    """A vector of `count` elements for every 64 bits of a register."""
 
-    def __init__(self, element: ir.IntType) -> None:
+    def __init__(self, element: ir.IntType, count: int) -> None:
         self.element = element
+        self.count = count
 
     def _to_string(self) -> str:
-        return f"<vscale x {LANES} x {self.element}>"
+        return f"<vscale x {self.count} x {self.element}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ScalableType) and self.element == other.element
+        same = isinstance(other, ScalableType) and self.element == other.element
+        return same and self.count == other.count
 
     def __hash__(self) -> int:
-        return hash((ScalableType, self.element))
+        return hash((ScalableType, self.element, self.count))
 
     @property
     def mangled(self) -> str:
         """As names of intrinsics have it."""
-        return f"nxv{LANES}{self.element}"
-
-
-def vector_of(type: Type) -> ScalableType:
-    """Return the type of a vector with an element in each lane."""
-    return ScalableType(ir.IntType(type.bits))
+        return f"nxv{self.count}{self.element}"
 
 
 def is_vector(value: ir.Value) -> bool:
@@ -84,9 +82,16 @@ class VectorBuilder:
     Where an instruction takes a scalar, either operand may be one.
     """
 
-    def __init__(self, builder: ir.IRBuilder, bits: int) -> None:
-        """Start without a strip; registers for addresses have `bits`."""
+    def __init__(self, builder: ir.IRBuilder, bits: int, count: int = LANES) -> None:
+        """Start without a strip.
+
+        Args:
+            builder: at any place.
+            bits: of a register for addresses.
+            count: elements of a vector for every 64 bits of a register, `LANES` or `BYTES`.
+        """
         self._builder = builder
+        self._count = count
         self._register = ir.IntType(bits)
         self._lanes: ir.Value = self._register(0)
 
@@ -95,15 +100,19 @@ class VectorBuilder:
         """The type of numbers of lanes."""
         return self._register
 
+    def vector_of(self, type: Type) -> ScalableType:
+        """Return the type of a vector with an element in each lane."""
+        return ScalableType(ir.IntType(type.bits), self._count)
+
     def set_lanes(self, wanted: ir.Value) -> ir.Value:
         """Let what follows have as many lanes as the core takes at once, and return how many."""
-        codes = [self._register(_SIZE), self._register(_GROUP)]
+        codes = [self._register(each) for each in _TERMS[self._count]]
         self._lanes = self._call("vsetvli", self._register, [wanted, *codes], [self._register])
         return self._lanes
 
     def load(self, address: ir.Value, type: Type) -> ir.Value:
         """Load elements that lie side by side."""
-        result = vector_of(type)
+        result = self.vector_of(type)
         return self._made("vle", result, [address], [result, "p0", self._register])
 
     def store(self, value: ir.Value, address: ir.Value) -> None:
@@ -113,12 +122,12 @@ class VectorBuilder:
 
     def splat(self, value: ir.Value) -> ir.Value:
         """Return a vector of equal elements."""
-        result = ScalableType(value.type)
+        result = ScalableType(value.type, self._count)
         return self._made("vmv.v.x", result, [value], [result, self._register])
 
     def count_up(self, first: ir.Value, step: int) -> ir.Value:
         """Return first, first + step and so on."""
-        numbers = vector_of(Type.I32)
+        numbers = self.vector_of(Type.I32)
         lane = self._made("vid", numbers, [], [numbers, self._register])
         return self.binary(Operation.ADD, self.binary(Operation.MUL, lane, _INT(step)), first)
 
@@ -136,7 +145,7 @@ class VectorBuilder:
             right, kind = self._widen(right), self._register
         if operation in _COMPARES:
             kinds = [left.type, kind, self._register]
-            mask = vector_of(Type.I1)
+            mask = self.vector_of(Type.I1)
             return self._call(_COMPARES[operation], mask, [left, right, self._lanes], kinds)
         kinds = [left.type, kind, self._register]
         return self._made(_PLAIN[operation], left.type, [left, right], kinds)
@@ -150,13 +159,13 @@ class VectorBuilder:
 
     def extend(self, value: ir.Value, type: Type) -> ir.Value:
         """Widen signed elements."""
-        result = vector_of(type)
+        result = self.vector_of(type)
         return self._made("vsext", result, [value], [result, value.type, self._register])
 
     def truncate(self, value: ir.Value, type: Type) -> ir.Value:
         """Keep the low bits of elements, a half at a time."""
         while value.type.element.width > type.bits:
-            half = ScalableType(ir.IntType(value.type.element.width // 2))
+            half = ScalableType(ir.IntType(value.type.element.width // 2), self._count)
             kinds = [half, value.type, self._register, self._register]
             value = self._made("vnsrl", half, [value, self._register(0)], kinds)
         return value
@@ -165,7 +174,7 @@ class VectorBuilder:
         """Return products of `I16`, as `I32`; one of the two is a vector."""
         if not is_vector(left):
             left, right = right, left
-        result = vector_of(Type.I32)
+        result = self.vector_of(Type.I32)
         kinds = [result, left.type, right.type, self._register]
         return self._made("vwmul", result, [left, right], kinds)
 

@@ -12,7 +12,6 @@ from atoll.codegen.llvm_riscv_vectors import (
     ROUND_UP,
     VectorBuilder,
     is_vector,
-    vector_of,
 )
 from atoll.ir.lanes import step_of
 from atoll.ir.tir import (
@@ -131,7 +130,7 @@ class Strips:
                 self._store(buffer, index, value)
             case Allocate(buffer=buffer, type=type, elements=elements):
                 with self._builder.goto_entry_block():
-                    places = [self._builder.alloca(vector_of(type)) for _ in range(elements)]
+                    places = [self._builder.alloca(self._vectors.vector_of(type)) for _ in range(elements)]
                 self._own[buffer] = places
             case For():
                 self._scalars.loop(statement, lambda: self._block(statement.body))
@@ -209,7 +208,7 @@ class Strips:
                 return self._bound[name]
             case Load(buffer, index, type) if buffer in self._own:
                 place = self._own_place(buffer, index)
-                return self._builder.load(place, typ=vector_of(type))
+                return self._builder.load(place, typ=vectors.vector_of(type))
             case Load(buffer, index, type):
                 return vectors.load(self._scalars.address(buffer, index), type)
             case Binary(Operation.ADD, total, added) if product := self._product_of(added):
@@ -274,6 +273,14 @@ class Strips:
 
     def _bind(self, variable: str, value: ir.Value) -> None:
         self._bound[variable], self._steps[variable] = value, None
+
+
+def only_copies(loop: For) -> bool:
+    """Tell whether a loop moves bytes and computes nothing of them."""
+    return all(
+        isinstance(each, Store) and isinstance(each.value, Load) and each.value.type is Type.I8
+        for each in loop.body
+    )
 
 
 def _is_byte(value: Expr) -> bool:

@@ -190,7 +190,7 @@ class _Rows:
             source = builder.let("source", multiply(row, self._channels))
             begin = add(multiply(ky, pitch), window.across.pad * self._channels)
             target = builder.let("target", begin)
-            with builder.loop("i", 0, length) as i:
+            with builder.loop("i", 0, length, vectorized=self._registers.strips) as i:
                 self._copies[add(target, i)] = self._kernel.x[add(source, i)]
         with builder.loop("below", after, window.down.kernel) as ky:
             self._fill(multiply(ky, pitch), pitch)
