@@ -50,6 +50,17 @@ _PARTS = (
 )
 """Extensions that newer tools name part by part."""
 
+_BROUGHT = (
+    ("v", ("zve64d", "zvl128b")),
+    ("zve64d", ("zve64f",)),
+    ("zve64f", ("zve64x", "zve32f")),
+    ("zve64x", ("zve32x", "zvl64b")),
+    ("zve32f", ("zve32x",)),
+    ("zve32x", ("zvl32b",)),
+    *((f"zvl{2 * bits}b", (f"zvl{bits}b",)) for bits in (2**n for n in range(15, 4, -1))),
+)
+"""What extensions of vectors bring besides themselves, those that bring more first."""
+
 
 def lacking_features(image: ElfImage, core: Cpu) -> Iterator[str]:
     """Yield each attribute that asks for more than the core has: its value, and the core's."""
@@ -67,10 +78,8 @@ def extensions(name: str) -> frozenset[str]:
     if "g" in letters:
         letters |= set("mafd")
     names = (letters | set(longer)) - {"e", *_IMPLIED, *_ASSUMED}
-    for whole, parts in _PARTS:
-        if whole in names:
-            names -= set(parts)
-    return frozenset(names)
+    brought = (parts for whole, parts in (*_PARTS, *_BROUGHT) if whole in names)
+    return frozenset(names.difference(*brought))
 
 
 def _riscv(image: ElfImage, core: Cpu) -> Iterator[str]:
@@ -81,6 +90,8 @@ def _riscv(image: ElfImage, core: Cpu) -> Iterator[str]:
             have |= set(parts)
         elif have.issuperset(parts):
             have.add(whole)
+    for whole, parts in _BROUGHT:
+        have |= set(parts if whole in have else ())
     written = image.attributes.get("TAG_ARCH")
     names = extensions(written) if isinstance(written, str) else frozenset()
     if more := sorted(names - have):

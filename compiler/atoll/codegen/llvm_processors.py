@@ -9,6 +9,7 @@ ABI for the Arm Architecture, 3.3.5.
 import os
 import re
 import sys
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from atoll.description.faults import nearest_part
@@ -37,7 +38,10 @@ _LISTED = re.compile(r"^  (\S+) +- Select the \S+ processor\.$", re.MULTILINE)
 
 _RISCV = re.compile(r'\.attribute\s+5, "rv(32|64)([^"]+)"')
 _VERSION = re.compile(r"[0-9]+p[0-9]+$")
-_LETTERS, _BITS = "imafdc", ("zba", "zbb", "zbs")
+_LETTERS, _BITS = "imafdcv", ("zba", "zbb", "zbs")
+_VECTOR, _WHOLE = "zve32x", {*("zve32x", "zve32f", "zve64x", "zve64f", "zve64d")}
+"""Integers of up to 32 bits, which kernels use, and all that ``v`` consists of."""
+_LENGTH = re.compile(r"zvl([0-9]+)b$")
 _PARTS = {"zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca", "zcf", "zcd", "b"}
 """What start-up code needs anyway, and names of what other extensions have."""
 
@@ -142,13 +146,24 @@ def _riscv(name: str, assembly: str) -> Processor | None:
     letters = "".join(each for each in _LETTERS if each in named)
     base = "e" if "e" in named else ""
     short = f"{base}{letters}".replace("imafd", "g")
-    bits = [f"_{each}" for each in _BITS if each in named]
+    bits = [f"_{each}" for each in (*_BITS, *_vectors(named)) if each in named]
+    used = {*_LETTERS, *_BITS, *_PARTS, "e", _VECTOR, *(_WHOLE if "v" in named else ())}
+    others = (each for each in named if each not in used and not _LENGTH.match(each))
     return Processor(
         name=name,
         isa="".join((f"rv{found[1]}{short}", *bits)),
-        others=tuple(each for each in named if each not in {*_LETTERS, *_BITS, *_PARTS, "e"}),
+        others=tuple(others),
         misaligned=True if re.search(r"\tlw\t", assembly) else None,
     )
+
+
+def _vectors(named: Sequence[str]) -> tuple[str, ...]:
+    """Return what an instruction set says of vectors behind ``v``, if there is that."""
+    lengths = [int(found[1]) for each in named if (found := _LENGTH.match(each))]
+    longest = max(lengths, default=0)
+    least = 128 if "v" in named else 32
+    kind = () if "v" in named else (_VECTOR,)
+    return (*kind, *((f"zvl{longest}b",) if longest > least else ()))
 
 
 def _thumb(name: str, assembly: str) -> Processor | None:

@@ -63,7 +63,7 @@ def test_other_digits_are_another_accelerator(word: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("isa", "remedy"),
     [
-        ("rv64gcv", "write 'rv64gc', or delete it"),
+        ("rv64gch", "write 'rv64gc', or delete it"),
         ("armv8m.base+fp", "delete it: docs/cores.md"),
         ("armv7em+fp", "write 'armv7e-m+fp', or delete it"),
         *((name, "delete it: docs/cores.md") for name in ("armv7-a", "armv7-r", "hexagonv99")),

@@ -21,7 +21,7 @@ REEF = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_t
 
 CHIP_WORDS = [
     ("kind: cpu", "kind: gpu"),
-    ("isa: rv32imc", "isa: rv64gcv"),
+    ("isa: rv32imc", "isa: rv64gch"),
     ("isa: rv32im\n", "isa: rv32mi\n"),
     ("kind: dsp", "kind: dsp\n    core: cortex_m34"),
     ("kind: dsp", "kind: dsp\n    toolchain: icc"),
