@@ -21,8 +21,10 @@ from atoll.cost.traffic import Traffic, add_up, traffic_of
 from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
+from atoll.isa.instruction_set import Vectors
 from atoll.ops.registry import kind_of
 from atoll.records import dataclass
+from atoll.resolve.soc import Cpu
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 GRAPHS_AT_HAND = 32
@@ -200,11 +202,17 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         energy=energy_of(cost, works, basis),
         area=area_of(soc),
         notes=tuple(
-            f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
+            f"{core.name}: {core.spec.name} is not measured; it counts as"
+            f" {MEASURED_CORE}{_without(core)}"
             for core in soc.cpus
             if core.name in used and stands_in(core)
         ),
     )
+
+
+def _without(core: Cpu) -> str:
+    """Return what the measured core has not, which makes the figures of `core` too large."""
+    return ", without vectors" if core.instructions.vectors is Vectors.RVV else ""
 
 
 def _graph_key(graph: Graph) -> Alike | None:

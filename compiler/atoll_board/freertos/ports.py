@@ -4,6 +4,7 @@
 Source: FreeRTOS-Kernel 11.3, ``portable/GCC`` and "Running the RTOS on a ARM Cortex-M Core".
 """
 
+from atoll.isa.instruction_set import Vectors
 from atoll.records import dataclass
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import (
@@ -51,6 +52,8 @@ def why_not(core: Cpu) -> str:
         return f"nothing here serves the interrupt controller '{core.spec.controller}'"
     if core.spec.controller == "fast" and core.spec.local is None:
         return f"core '{core.spec.name}' has no timer"
+    if core.instructions.vectors is Vectors.RVV:
+        return f"its port saves no vector registers between tasks, and '{core.name}' has some"
     return ""
 
 

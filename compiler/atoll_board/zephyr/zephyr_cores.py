@@ -7,7 +7,7 @@ Source: Zephyr 4.1, ``arch/riscv/Kconfig.isa``, ``arch/arm/core/cortex_m/Kconfig
 
 from collections.abc import Iterator
 
-from atoll.isa.instruction_set import Family
+from atoll.isa.instruction_set import Family, Vectors
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll_board.cortex_m import has_floats, is_baseline, is_cortex_m, model
@@ -35,6 +35,8 @@ def why_not(soc: ResolvedSoc, core: Cpu) -> str:
         return (
             f"boards are written for RV32 without floating-point registers, and '{name}' has some"
         )
+    if core.instructions.vectors is Vectors.RVV:
+        return f"boards are written for RV32 without vector registers, and '{name}' has some"
     if controller is None:
         return f"core '{core.spec.name}' does not say what its interrupt controller is"
     if controller not in ("fast", "nvic"):

@@ -77,6 +77,12 @@ def test_a_core_that_the_kernel_does_not_run_on_has_no_files() -> None:
     assert not package_files(Board(soc=soc), ["freertos"])["freertos"]
 
 
+def test_nothing_saves_vector_registers_between_tasks() -> None:
+    soc = load_soc("lagoon", ("devices.cpu.core=riscv", "devices.cpu.isa=rv32imafdc_zve32x"))
+    expected = "its port saves no vector registers between tasks, and 'cpu' has some"
+    assert why_not(soc.host_cpu) == expected
+
+
 def test_threads_of_the_description_are_tasks(tmp_path: Path) -> None:
     soc = load_soc("lagoon", (*IBEX, *THREADS, "devices.cpu.stack.runs=io"))
     (task,) = tasks_of(soc.host_cpu, ["io", "io"])

@@ -88,6 +88,11 @@ PROCESSORS = [
             Processor(name="cortex-m33", isa="armv8-m.main+dsp+fp"),
             Processor(name="sifive-e31", isa="rv32imac"),
             Processor(name="sifive-u54", isa="rv64gc"),
+            Processor(
+                name="sifive-x280",
+                isa="rv64gcv_zba_zbb_zvl512b",
+                others=("zfh", "zfhmin", "zvfh", "zvfhmin"),
+            ),
         )
     ),
 ]
@@ -103,7 +108,7 @@ def test_llvm_says_what_a_processor_has(processor: Processor) -> None:
 def test_llvm_says_that_a_processor_loads_from_anywhere() -> None:
     found = find_processor("spacemit-x60")
     assert found.misaligned is True
-    assert {"v", "zicbom"} <= {*found.others}
+    assert {"zvfh", "zicbom"} <= {*found.others}
     assert "misaligned: works  # of LLVM's spacemit-x60" in starting_core(
         "mine", found.isa, processor=found.name, others=found.others, misaligned=True
     )

@@ -140,6 +140,8 @@ def test_p1_cores_that_were_not_measured_are_named() -> None:
     found = estimate("lagoon", "devices.cpu.core=riscv", "devices.cpu.isa=rv32im")
     assert found.notes == ("cpu: riscv is not measured; it counts as picorv32",)
     assert "note: cpu: riscv is not measured" in text_of(found)
+    found = estimate("lagoon", "devices.cpu.core=riscv", "devices.cpu.isa=rv32imafdc_zve32x")
+    assert found.notes == ("cpu: riscv is not measured; it counts as picorv32, without vectors",)
     assert estimate("pulp").notes == ()
     assert estimate("pulp").basis == "counted x measured"
 

@@ -88,6 +88,14 @@ def test_attributes_of_arm(core: str, attributes: dict[str, object], wrong: str)
     assert wrong in found if wrong else not found, found
 
 
+SMALL = "zve32x1p0_zvl32b1p0"
+LARGE = (
+    "v1p0_zve32f1p0_zve32x1p0_zve64d1p0_zve64f1p0_zve64x1p0_zvl128b1p0_zvl32b1p0_zvl64b1p0"
+    "_d2p2_f2p2"
+)
+"""Vectors as LLVM writes them into attributes."""
+
+
 @pytest.mark.parametrize(
     ("core", "arch", "flags", "wrong"),
     [
@@ -101,6 +109,13 @@ def test_attributes_of_arm(core: str, attributes: dict[str, object], wrong: str)
         ("rv32emc", "rv32e2p0_m2p0", 8, ""),
         ("rv32imc", "rv32e2p0_m2p0", 8, "the calling convention ilp32e"),
         ("rv32imafc", "rv32i2p1_f2p2_zcf1p0", 2, ""),
+        ("rv32imc_zve32x", f"rv32i2p1_m2p0_{SMALL}", 0, ""),
+        ("rv32imafdc_zve32x_zvl128b", f"rv32i2p1_m2p0_{SMALL}_zvl64b1p0_zvl128b1p0", 0, ""),
+        ("rv32imc_zve32x", f"rv32i2p1_{SMALL}_zvl64b1p0_zvl128b1p0", 0, "with extension zvl128b;"),
+        ("rv32imc", f"rv32i2p1_m2p0_{SMALL}", 0, "with extension zve32x; the core has rv32imc"),
+        ("rv32gcv", f"rv32i2p1_m2p0_{SMALL}_zvl64b1p0_zvl128b1p0", 0, ""),
+        ("rv32gcv", f"rv32i2p1_m2p0_{LARGE}", 0, ""),
+        ("rv32imafdc_zve32x", f"rv32i2p1_m2p0_{LARGE}", 0, "with extension v; the core has"),
         ("rv32imafc", "rv32i2p1_f2p2_d2p2", 4, "the calling convention ilp32d"),
     ],
 )

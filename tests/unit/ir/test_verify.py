@@ -78,6 +78,11 @@ BROKEN = {
         (LOOP, f"{LANES} let j = (i + i) let k = x[j]", "lanes of 'i' load x[j]"),
         (LOOP, f"{LANES} let k = dot(0, x[i], x[i], 1)", "cannot compute dot(0, x[i], x[i], 1)"),
         (LOOP, f"{LANES} let k = @halved(i)", "cannot compute @halved(i)"),
+        (LOOP, f"{LANES} for j in 0 .. i {{}}", "lanes of 'i' go through 'j' unequally"),
+        (LOOP, f"{LANES} for j in 0 .. 2 {{ let k = x[(i * j)] }}", "lanes of 'i' load x["),
+        (LOOP, f"{LANES} for j in 0 .. 2 {{ scratch[j] = 0 }}", "lanes of 'i' store scratch[j]"),
+        (LOOP, f"{LANES} for j in 0 .. 2 {{ if (j == 0) {{}} }}", "has the statement if (j == 0)"),
+        (LOOP, f"{LANES} vectorized for j in 0 .. 2 {{}}", "has the statement vectorized for j"),
     ],
     "functions": [
         ("@halved(total", "@smooth(total", "scalar function"),

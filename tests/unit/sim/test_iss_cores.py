@@ -608,6 +608,15 @@ def test_a_chip_that_no_simulator_runs_is_refused(
     assert said in str(caught.value)
 
 
+def test_a_core_with_vectors_is_left_to_qemu() -> None:
+    words = ("devices.cpu.core=riscv", "devices.cpu.isa=rv32imafdc_zve32x")
+    with pytest.raises(SimulationError, match="E102") as caught:
+        check_chip(load_soc("lagoon", words))
+    (fault,) = caught.value.faults
+    assert "'rv32imafdc_zve32x' has vectors, which Unicorn does not run" in fault.message
+    assert fault.remedy == "use --cpu qemu"
+
+
 @pytest.mark.parametrize("own", [62_700_000, 97_300_000, 100_000_000, 1_000_000_000])
 def test_no_core_sees_what_comes_later_by_its_clock(own: int) -> None:
     clock = CoreClock(own, 100_000_000)

@@ -12,6 +12,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.hooks.soc_check import check
 from atoll_sim.qemu import probe
+from atoll_sim.qemu.machines import core_options
 from atoll_sim.qemu.probe import faults_of
 
 BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
@@ -146,6 +147,7 @@ def test_units_of_arm_are_held_against_the_core(
         ("virt", "rv32imafc", ""),
         ("virt", "rv32imc_zba_zbb_zbs", ""),
         ("virt", "rv32emc", ""),
+        ("virt", "rv32imafdc_zve32x", ""),
         ("sifive_u", "rv32imac", ""),
         ("sifive_u", "rv32imafc", "f"),
         ("sifive_u", "rv32imc_zba_zbb_zbs", "zba, zbb, zbs"),
@@ -158,8 +160,28 @@ def test_extensions_of_risc_v_are_tried_on_the_core(machine: str, isa: str, lack
     assert said == [f"QEMU's machine {wanted}"] * bool(lacks)
 
 
+@pytest.mark.skipif(shutil.which("qemu-system-riscv32") is None, reason="needs qemu-system-riscv32")
+def test_a_core_without_vectors_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    soc = load_soc(BOARD.with_name("virt_rv32.yaml"), ("devices.cpu.isa=rv32imafdc_zve32x",))
+    monkeypatch.setattr(probe, "core_options", lambda host: ("-cpu", "rv32"))
+    (said,) = found(soc, "qemu-system-riscv32")
+    assert "without zve32x, which 'rv32imafdc_zve32x' of 'cpu' has" in said
+
+
+@pytest.mark.parametrize(
+    ("isa", "length", "longest"),
+    [("rv32imafdc_zve32x", 128, 32), ("rv64gcv", 128, 64), ("rv64gcv_zvl256b", 256, 64)],
+)
+def test_the_core_has_vectors_as_the_isa_says(isa: str, length: int, longest: int) -> None:
+    soc = load_soc(BOARD.with_name(f"virt_{isa[:4]}.yaml"), (f"devices.cpu.isa={isa}",))
+    option, core = core_options(soc.host_cpu)
+    assert option == "-cpu"
+    assert core.split(",")[0] == isa[:4]
+    assert {f"vlen={length}", f"elen={longest}"} <= {*core.split(",")}
+
+
 def test_every_extension_has_a_trial() -> None:
-    names = set(re.findall(r"_(z\w+?)\)", riscv.PATTERN)) | set("imafdc")
+    names = set(re.findall(r"_(z\w+?)\)", riscv.PATTERN)) | {*"imafdcv", "zve32x"}
     assert names == {*probe._TRIALS} - {"zicsr"}
     assert probe._extensions(load_soc(BOARD.with_name("virt_rv64.yaml"), ()).host_cpu)
 

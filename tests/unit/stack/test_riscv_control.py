@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from atoll.stack.elf_frames import UNKNOWN, Lost, Surroundings, analyse
 from atoll.stack.instruction import RESUME, TRAP, ZERO, Kind
 from atoll.stack.register_values import State, Value, decide_branch
 from atoll.stack.riscv import decode
@@ -39,6 +40,42 @@ def test_what_only_reads_the_stack_pointer_leaves_it() -> None:
         (item,) = decode(word.to_bytes(4, "little"), 0x1000)
         assert item.rd != SP
         assert not item.clobbers
+
+
+S1 = 9
+VECTORS = {
+    0x02110157: ZERO,  # vadd.vv v2, v1, v2
+    0x02040107: ZERO,  # vle8.v v2, (s0)
+    0x0D0574D7: S1,  # vsetvli s1, a0, e32, m1, ta, ma
+    0xCD0274D7: S1,  # vsetivli s1, 4, e32, m1, ta, ma
+    0x80B574D7: S1,  # vsetvl s1, a0, a1
+    0x422024D7: S1,  # vmv.x.s s1, v2
+    0x422824D7: S1,  # vcpop.m s1, v2
+    0x4228A4D7: S1,  # vfirst.m s1, v2
+    0x4204E157: ZERO,  # vmv.s.x v2, s1
+    0xF684E157: ZERO,  # vwmacc.vx v2, s1, v8
+    0x9E24C157: ZERO,  # vsmul.vx v2, v2, s1
+    0x02442157: ZERO,  # vredsum.vs v2, v4, v8
+    0x5208A157: ZERO,  # vid.v v2
+}
+"""What instructions of vectors write of the integer registers, as GNU as encodes them."""
+
+
+@pytest.mark.parametrize("word", VECTORS, ids=hex)
+@pytest.mark.parametrize("bits", [32, 64])
+def test_vector_registers_are_no_integer_registers(word: int, bits: int) -> None:
+    (item,) = decode(word.to_bytes(4, "little"), 0x1000, bits)
+    assert item.rd == VECTORS[word]
+    assert not item.clobbers
+
+
+@pytest.mark.parametrize("move", [0x40A10133, 0x00A10133])  # sub sp, sp, a0; add sp, sp, a0
+def test_a_frame_of_as_many_bytes_as_vectors_have_is_not_known(move: int) -> None:
+    words = 0xC2202573, move, 0x00008067  # csrr a0, vlenb; ...; ret
+    code = b"".join(word.to_bytes(4, "little") for word in words)
+    frame = analyse(decode(code, 0x1000), Surroundings(lambda _: UNKNOWN), top=None)
+    assert frame.unbounded == 0x1008
+    assert frame.lost is Lost.AMOUNT
 
 
 BRANCHES: dict[int, Callable[[int, int], bool]] = {
