@@ -66,7 +66,7 @@ __asm__(".section .vectors, \"a\", %progbits\n.word " TEXT(STACK_TOP) ", _start\
         ".section .text.start, \"ax\", %progbits\n.globl _start\n.type _start, %function\n.thumb_func\n_start:\n"
         "  ldr r0, =" TEXT(STACK_TOP) "\n  mov sp, r0\n" VECTORS_ON "  bl begin\n.ltorg\n");
 #else
-#ifdef __riscv_zve32x
+#ifdef __riscv_vector
 #define VECTORS_ON "  li t0, 0x200\n  csrs mstatus, t0\n"
 #else
 #define VECTORS_ON

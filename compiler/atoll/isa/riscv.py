@@ -32,6 +32,9 @@ USUAL = (
 _NAME = re.compile(PATTERN)
 _PARTS = re.compile(r"rv(32|64)([eig])([a-z]*)((?:_[a-z0-9]+)*)")
 _VECTORS = ("v", "zve32x")
+_OWN_VECTORS = ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")
+"""Compilers of C make no vectors by themselves: they would spill some, to frames whose size nobody
+knows before the code runs."""
 
 
 def find(name: str, abi: str | None = None) -> InstructionSet | None:
@@ -52,7 +55,12 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
     )
     passed = _passed_extensions(extensions, abi)
     letters = "".join(each for each in passed if len(each) == 1)
-    convention = (f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64)))
+    vectors = Vectors.RVV if {*_VECTORS} & {*extensions} else Vectors.NONE
+    convention = (
+        f"-mabi={abi}",
+        *(("-mcmodel=medany",) * (bits == 64)),
+        *(_OWN_VECTORS if vectors is Vectors.RVV else ()),
+    )
     return InstructionSet(
         name=name,
         family=Family.RISCV,
@@ -78,7 +86,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
             options=(f"-march={march}", *convention),
             library=(f"-march={first}{letters}", *convention),
         ),
-        vectors=Vectors.RVV if {*_VECTORS} & {*extensions} else Vectors.NONE,
+        vectors=vectors,
         registers=15 if base == "e" else MANY,
         multiplies="m" in extensions,
         selects="zbb" in extensions,

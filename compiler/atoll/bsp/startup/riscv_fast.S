@@ -36,7 +36,7 @@ atoll_reset:
     li      t0, 0x2000
     csrs    mstatus, t0
 #endif
-#ifdef __riscv_zve32x
+#ifdef __riscv_vector
     # Let the core use its vector registers.
     li      t0, 0x200
     csrs    mstatus, t0
