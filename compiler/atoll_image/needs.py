@@ -90,8 +90,8 @@ def _riscv(image: ElfImage, core: Cpu) -> Iterator[str]:
             have |= set(parts)
         elif have.issuperset(parts):
             have.add(whole)
-    for whole, parts in _BROUGHT:
-        have |= set(parts if whole in have else ())
+    for bringer, brought in _BROUGHT:
+        have |= set(brought if bringer in have else ())
     written = image.attributes.get("TAG_ARCH")
     names = extensions(written) if isinstance(written, str) else frozenset()
     if more := sorted(names - have):

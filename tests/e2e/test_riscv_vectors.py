@@ -8,6 +8,7 @@ asked for Zve32f.
 import random
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,7 @@ import pytest
 from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.artifacts.samples import random_sample
+from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -32,9 +34,12 @@ CASES = [(isa, length) for isa, lengths in LENGTHS.items() for length in lengths
 SLOW = pytest.mark.slow
 
 
-def chip(isa: str) -> ResolvedSoc:
-    name = f"virt_{isa[:4]}"
-    return load_soc(str(MACHINES / f"{name}.yaml"), (f"devices.cpu.isa={isa}",))
+COMPILERS = {"gcc": "riscv64-unknown-elf-gcc", "clang": "clang"}
+
+
+def chip(isa: str, *changes: str) -> ResolvedSoc:
+    path = MACHINES / f"virt_{isa[:4]}.yaml"
+    return load_soc(str(path), (f"devices.cpu.isa={isa}", *changes))
 
 
 @cache
@@ -48,7 +53,7 @@ def runs(program: str, core: str) -> bool:
 
 
 @pytest.fixture
-def with_length(monkeypatch: pytest.MonkeyPatch) -> object:
+def with_length(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
     """Return what gives QEMU's core vector registers of some length."""
 
     def choose(isa: str, length: int) -> None:
@@ -67,12 +72,10 @@ def with_length(monkeypatch: pytest.MonkeyPatch) -> object:
     return choose
 
 
-def run(soc: ResolvedSoc, network: Path) -> None:
+def run(soc: ResolvedSoc, network: Path, cpu: CpuKind = CpuKind.QEMU) -> None:
     compiled = compile_file(soc, network, BuildOptions(accelerators=False))
     sample = random_sample(compiled.graph)
-    (outcome,) = run_models(
-        (compiled,), (sample,), cpu=CpuKind.QEMU, accelerator=AcceleratorKind.NONE
-    )
+    (outcome,) = run_models((compiled,), (sample,), cpu=cpu, accelerator=AcceleratorKind.NONE)
     assert outcome.report.passed
 
 
@@ -80,9 +83,34 @@ def run(soc: ResolvedSoc, network: Path) -> None:
     ("isa", "length"),
     [case if case == (SMALL, 128) else pytest.param(*case, marks=SLOW) for case in CASES],
 )
-def test_digits(isa: str, length: int, with_length: object) -> None:
+def test_digits(isa: str, length: int, with_length: Callable[[str, int], None]) -> None:
     with_length(isa, length)
     run(chip(isa), DIGITS)
+
+
+def test_the_host_computes_the_same_programs() -> None:
+    run(chip(SMALL), DIGITS, CpuKind.NATIVE)
+
+
+@SLOW
+@pytest.mark.parametrize("toolchain", ["gcc", "clang"])
+@pytest.mark.parametrize("isa", [SMALL, f"{SMALL}_zvl256b", LARGE])
+def test_other_compilers_start_the_vectors(isa: str, toolchain: str) -> None:
+    for program in (f"qemu-system-riscv{isa[2:4]}", COMPILERS[toolchain]):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    run(chip(isa, f"devices.cpu.toolchain={toolchain}"), DIGITS)
+
+
+@SLOW
+def test_kernels_in_c_give_the_same_bytes(tmp_path: Path) -> None:
+    """Vectors of the C compiler's own are spilled, to frames that have no bound."""
+    program = "qemu-system-riscv64"
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+    words = (str(MACHINES / "virt_rv64.yaml"), str(DIGITS), "--set", f"devices.cpu.isa={LARGE}")
+    assert main(["build", *words, "--emit", "c", "-o", str(tmp_path / "out")]) == 0
+    assert main(["simulate", str(tmp_path / "out"), "--cpu", "qemu"]) == 0
 
 
 @SLOW
@@ -92,7 +120,9 @@ def test_digits(isa: str, length: int, with_length: object) -> None:
 @pytest.mark.parametrize(
     ("isa", "length"), [(SMALL, 32), (SMALL, 128), (SMALL, 256), (LARGE, 128), (LARGE, 256)]
 )
-def test_networks_of_mlperf_tiny(isa: str, length: int, model: str, with_length: object) -> None:
+def test_networks_of_mlperf_tiny(
+    isa: str, length: int, model: str, with_length: Callable[[str, int], None]
+) -> None:
     path = MODELS / f"{model}.tflite"
     if not path.exists():
         pytest.skip(f"needs {path.name}")
@@ -107,7 +137,7 @@ def test_random_networks(
     isa: str,
     length: int,
     seed: int,
-    with_length: object,
+    with_length: Callable[[str, int], None],
     tflite_builder: ModuleType,
     tmp_path: Path,
 ) -> None:

@@ -133,6 +133,7 @@ def _emit(
     linkage: str = "",
     apart: Iterable[PrimFunc] = (),
 ) -> None:
+    target.triple = core.instructions.llvm.triple
     emit_functions(
         target,
         functions,
@@ -143,7 +144,6 @@ def _emit(
         branches=not core.instructions.selects,
         ways={each.name: way for each in functions if (way := way_of(each, core))},
         apart=apart,
-        bits=core.instructions.bits,
     )
 
 

@@ -66,7 +66,6 @@ def emit_functions(
     branches: bool = False,
     ways: Mapping[str, CodeWay] = MappingProxyType({}),
     apart: Iterable[PrimFunc] = (),
-    bits: int = 32,
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
@@ -76,7 +75,7 @@ def emit_functions(
     what executes instructions of function units. A core that `branches` where others choose one
     of two values branches only where a weighted sum is beyond its limits. `ways` says of functions,
     by name, for what other target of the core they are made; those `apart` are in other objects.
-    An address has `bits`, where `vectors` are of any length.
+    Where vectors are of any length, the module names its target.
     """
     for function in apart:
         _declare(module, function, overlapping.get(function.name, frozenset()))
@@ -90,7 +89,7 @@ def emit_functions(
             way.aim(declared)
         lanes, forks = (way.vectors, way.branches) if way else (vectors, branches)
         own = way.units if way else units
-        emitter = _Emitter(module, function, declared, lanes, known, own, forks, bits)
+        emitter = _Emitter(module, function, declared, lanes, known, own, forks)
         emitter.run(small=way is not None and way.small)
 
 
@@ -125,9 +124,7 @@ class _Emitter:
         functions: Mapping[str, PrimFunc],
         units: Units,
         branches: bool,
-        bits: int,
     ) -> None:
-        self._bits = bits
         self._units = units
         self._branches = branches
         self._small = False
@@ -227,7 +224,7 @@ class _Emitter:
         count = loop.end.value - loop.begin.value
         if self._vectors is Vectors.RVV:
             elements = BYTES if only_copies(loop) else LANES
-            vectors = VectorBuilder(self._builder, self._bits, elements)
+            vectors = VectorBuilder(self._builder, elements)
             Strips(self._builder, vectors, self._functions, self).emit(loop)
         elif count > _MOST_LANES or any(isinstance(each, For) for each in loop.body):
             self.loop(loop, partial(self._block, loop.body))

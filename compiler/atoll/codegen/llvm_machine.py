@@ -76,7 +76,7 @@ def host_features() -> str:
 
 
 def machine_code(module: ir.Module, target: LlvmTarget, level: int) -> bytes:
-    """Compile a module that names no target to an object file of a core."""
+    """Compile a module to an object file of a core, whose target it is given."""
     machine = core_machine(target)
     return fits_both_conventions(
         machine.emit_object(optimize(set_target(module, machine), machine, level))

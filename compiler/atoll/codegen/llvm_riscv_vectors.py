@@ -59,8 +59,9 @@ class ScalableType(ir.Type):  # type: ignore[misc]
         return f"<vscale x {self.count} x {self.element}>"
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, ScalableType) and self.element == other.element
-        return same and self.count == other.count
+        if not isinstance(other, ScalableType):
+            return False
+        return bool(self.element == other.element and self.count == other.count)
 
     def __hash__(self) -> int:
         return hash((ScalableType, self.element, self.count))
@@ -82,17 +83,16 @@ class VectorBuilder:
     Where an instruction takes a scalar, either operand may be one.
     """
 
-    def __init__(self, builder: ir.IRBuilder, bits: int, count: int = LANES) -> None:
+    def __init__(self, builder: ir.IRBuilder, count: int = LANES) -> None:
         """Start without a strip.
 
         Args:
-            builder: at any place.
-            bits: of a register for addresses.
+            builder: in a module that names its target.
             count: elements of a vector for every 64 bits of a register, `LANES` or `BYTES`.
         """
         self._builder = builder
         self._count = count
-        self._register = ir.IntType(bits)
+        self._register = ir.IntType(64 if builder.module.triple.startswith("riscv64") else 32)
         self._lanes: ir.Value = self._register(0)
 
     @property

@@ -130,7 +130,9 @@ class Strips:
                 self._store(buffer, index, value)
             case Allocate(buffer=buffer, type=type, elements=elements):
                 with self._builder.goto_entry_block():
-                    places = [self._builder.alloca(self._vectors.vector_of(type)) for _ in range(elements)]
+                    places = [
+                        self._builder.alloca(self._vectors.vector_of(type)) for _ in range(elements)
+                    ]
                 self._own[buffer] = places
             case For():
                 self._scalars.loop(statement, lambda: self._block(statement.body))
@@ -193,7 +195,7 @@ class Strips:
         value = self._value(expr)
         return value if is_vector(value) else self._vectors.splat(value)
 
-    def _value(self, expr: Expr) -> ir.Value:  # noqa: C901 - a case for each kind
+    def _value(self, expr: Expr) -> ir.Value:
         """Return a vector, or a scalar that is the same in all lanes."""
         vectors, step = self._vectors, step_of(expr, self._steps, self._own)
         if step is not None:
@@ -253,7 +255,8 @@ class Strips:
     def _call(self, function: str, arguments: list[ir.Value]) -> ir.Value:
         """Call an instruction, or write out the function."""
         if function in _HIGH_HALVES:
-            return self._vectors.multiply_high(*arguments, _HIGH_HALVES[function])
+            left, right = arguments
+            return self._vectors.multiply_high(left, right, _HIGH_HALVES[function])
         if function == _SHIFT and is_vector(arguments[0]):
             value, amount = arguments
             return self._vectors.shift_right(value, amount)

@@ -14,7 +14,7 @@ from atoll.utils.tools import run_zig, tail
 
 
 def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: int) -> bytes:
-    """Compile a module that names no target to an object file of a core.
+    """Compile a module to an object file of a core, whose target it is given.
 
     Raises:
         ToolchainError: E072; clang refuses the module, or ziglang is not installed.

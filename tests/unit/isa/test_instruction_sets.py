@@ -44,7 +44,8 @@ def test_every_name_of_the_pattern_is_one(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "rv32", "rv32mi", "rv64e", "armv7m", "armv7-m+fp", "rv32imc_zbs_zba", "x86", *NO_VECTORS]
+    "name",
+    ["", "rv32", "rv32mi", "rv64e", "armv7m", "armv7-m+fp", "rv32imc_zbs_zba", "x86", *NO_VECTORS],
 )
 def test_no_other_name_is_one(name: str) -> None:
     assert not NAMES.fullmatch(name)

@@ -157,9 +157,7 @@ def _join_lines(window: window_loops.Window) -> window_loops.Window:
     )
 
 
-def _channels(
-    kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int, lanes: int
-) -> None:
+def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int, lanes: int) -> None:
     """Make all channels of the gathered pixels, the first of which is `first` of the output."""
     builder, taps, channels = kernel.builder, gather.pitch, gather.channels
     places = [pixel * taps for pixel in range(pixels)]

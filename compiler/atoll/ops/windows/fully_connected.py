@@ -122,9 +122,7 @@ def _lower_in_lanes(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lower
     _, weights, y = tensors(op, graph)
     outputs, inputs = weights.shape
     lanes = lanes_of(op, graph, block_for(arithmetic), outputs)
-    kernel = ChannelSums(
-        op, graph, folds=True, arithmetic=arithmetic, lanes=lanes, across=True
-    )
+    kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic, lanes=lanes, across=True)
     with kernel.builder.loop("row", 0, y.elements // outputs) as row:
         for channel in lane_loops(kernel.builder, kernel.registers, outputs, lanes):
             with kernel.block(channel, 1, [add(multiply(row, outputs), channel)]) as sums:
