@@ -218,7 +218,7 @@ class _Emitter:
         builder.position_at_end(after)
 
     def _lanes(self, loop: For) -> None:
-        """Emit vectors; a core without them goes through long loops, and those around others."""
+        """Emit vectors; a core without them goes through what computes nothing, or has loops."""
         assert isinstance(loop.begin, Const)
         assert isinstance(loop.end, Const)
         count = loop.end.value - loop.begin.value
@@ -226,7 +226,11 @@ class _Emitter:
             elements = BYTES if only_copies(loop) else LANES
             vectors = VectorBuilder(self._builder, elements)
             Strips(self._builder, vectors, self._functions, self).emit(loop)
-        elif count > _MOST_LANES or any(isinstance(each, For) for each in loop.body):
+        elif (
+            count > _MOST_LANES
+            or only_copies(loop)
+            or any(isinstance(each, For) for each in loop.body)
+        ):
             self.loop(loop, partial(self._block, loop.body))
         else:
             Lanes(self._builder, self._vectors, self._functions, count, self).emit(loop)

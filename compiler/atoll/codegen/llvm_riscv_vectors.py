@@ -113,7 +113,7 @@ class VectorBuilder:
     def load(self, address: ir.Value, type: Type) -> ir.Value:
         """Load elements that lie side by side."""
         result = self.vector_of(type)
-        return self._made("vle", result, [address], [result, "p0", self._register])
+        return self._make("vle", result, [address], [result, "p0", self._register])
 
     def store(self, value: ir.Value, address: ir.Value) -> None:
         """Store elements side by side."""
@@ -123,12 +123,12 @@ class VectorBuilder:
     def splat(self, value: ir.Value) -> ir.Value:
         """Return a vector of equal elements."""
         result = ScalableType(value.type, self._count)
-        return self._made("vmv.v.x", result, [value], [result, self._register])
+        return self._make("vmv.v.x", result, [value], [result, self._register])
 
     def count_up(self, first: ir.Value, step: int) -> ir.Value:
         """Return first, first + step and so on."""
         numbers = self.vector_of(Type.I32)
-        lane = self._made("vid", numbers, [], [numbers, self._register])
+        lane = self._make("vid", numbers, [], [numbers, self._register])
         return self.binary(Operation.ADD, self.binary(Operation.MUL, lane, _INT(step)), first)
 
     def binary(self, operation: Operation, left: ir.Value, right: ir.Value) -> ir.Value:
@@ -137,7 +137,7 @@ class VectorBuilder:
             left, right = right, left
         elif not is_vector(left) and operation is Operation.SUB:
             kinds = [right.type, left.type, self._register]
-            return self._made("vrsub", right.type, [right, left], kinds)
+            return self._make("vrsub", right.type, [right, left], kinds)
         elif not is_vector(left):
             left = self.splat(left)
         kind = right.type
@@ -148,26 +148,26 @@ class VectorBuilder:
             mask = self.vector_of(Type.I1)
             return self._call(_COMPARES[operation], mask, [left, right, self._lanes], kinds)
         kinds = [left.type, kind, self._register]
-        return self._made(_PLAIN[operation], left.type, [left, right], kinds)
+        return self._make(_PLAIN[operation], left.type, [left, right], kinds)
 
     def choose(self, mask: ir.Value, then: ir.Value, otherwise: ir.Value) -> ir.Value:
         """Return `then` in lanes where `mask` is set."""
         if not is_vector(otherwise):
             otherwise = self.splat(otherwise)
         kinds = [otherwise.type, then.type, self._register]
-        return self._made("vmerge", otherwise.type, [otherwise, then, mask], kinds)
+        return self._make("vmerge", otherwise.type, [otherwise, then, mask], kinds)
 
     def extend(self, value: ir.Value, type: Type) -> ir.Value:
         """Widen signed elements."""
         result = self.vector_of(type)
-        return self._made("vsext", result, [value], [result, value.type, self._register])
+        return self._make("vsext", result, [value], [result, value.type, self._register])
 
     def truncate(self, value: ir.Value, type: Type) -> ir.Value:
         """Keep the low bits of elements, a half at a time."""
         while value.type.element.width > type.bits:
             half = ScalableType(ir.IntType(value.type.element.width // 2), self._count)
             kinds = [half, value.type, self._register, self._register]
-            value = self._made("vnsrl", half, [value, self._register(0)], kinds)
+            value = self._make("vnsrl", half, [value, self._register(0)], kinds)
         return value
 
     def multiply(self, left: ir.Value, right: ir.Value) -> ir.Value:
@@ -176,7 +176,7 @@ class VectorBuilder:
             left, right = right, left
         result = self.vector_of(Type.I32)
         kinds = [result, left.type, right.type, self._register]
-        return self._made("vwmul", result, [left, right], kinds)
+        return self._make("vwmul", result, [left, right], kinds)
 
     def multiply_add(self, total: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value:
         """Add products of `I16` to sums of `I32`; one of the two is a vector."""
@@ -193,7 +193,7 @@ class VectorBuilder:
         if not is_vector(left):
             left = self.splat(left)
         operands = [left, right, self._register(mode)]
-        return self._made("vsmul", left.type, operands, [left.type, right.type, self._register])
+        return self._make("vsmul", left.type, operands, [left.type, right.type, self._register])
 
     def shift_right(self, value: ir.Value, amount: ir.Value) -> ir.Value:
         """Return value / 2^amount, halves away from zero.
@@ -208,11 +208,11 @@ class VectorBuilder:
         )
         fix = self.binary(Operation.SHR, self.binary(Operation.AND, value, negated), _INT(31))
         kinds = [value.type, value.type, self._register]
-        moved = self._made("vsadd", value.type, [value, fix], kinds)
+        moved = self._make("vsadd", value.type, [value, fix], kinds)
         kind = amount.type if is_vector(amount) else self._register
         amount = amount if is_vector(amount) else self._widen(amount)
         operands = [moved, amount, self._register(ROUND_UP)]
-        return self._made("vssra", value.type, operands, [value.type, kind, self._register])
+        return self._make("vssra", value.type, operands, [value.type, kind, self._register])
 
     def _widen(self, amount: ir.Value) -> ir.Value:
         """Return the distance of a shift in a register; its low bits count."""
@@ -220,7 +220,7 @@ class VectorBuilder:
             return amount
         return self._builder.zext(amount, self._register)
 
-    def _made(
+    def _make(
         self, name: str, type: ScalableType, operands: list[ir.Value], kinds: list[ir.Type | str]
     ) -> ir.Value:
         """Call an instruction that makes a vector; lanes behind the last one may be anything."""
