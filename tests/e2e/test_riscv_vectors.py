@@ -31,6 +31,7 @@ SMALL = "rv32imafdc_zve32x"
 LARGE = "rv64gcv"
 LENGTHS = {SMALL: (32, 64, 128, 256, 1024), LARGE: (128, 256, 1024)}
 CASES = [(isa, length) for isa, lengths in LENGTHS.items() for length in lengths]
+CHOICES = (Network.convolution, Network.depthwise, Network.pool, Network.arithmetic)
 SLOW = pytest.mark.slow
 
 
@@ -131,7 +132,7 @@ def test_networks_of_mlperf_tiny(
 
 
 @SLOW
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(16))
 @pytest.mark.parametrize(("isa", "length"), [(SMALL, 32), (SMALL, 256), (LARGE, 128)])
 def test_random_networks(
     isa: str,
@@ -142,10 +143,10 @@ def test_random_networks(
     tmp_path: Path,
 ) -> None:
     with_length(isa, length)
-    network = Network(tflite_builder, random.Random(f"vectors {seed}"))
+    network = Network(tflite_builder, random.Random(f"strips {seed}"))
     network.begin()
     for _ in range(4):
-        network.chance.choice((network.convolution, network.depthwise, network.pool))()
+        network.chance.choice(CHOICES)(network)
     network.dense()
     path = tmp_path / "network.tflite"
     path.write_bytes(network.written())

@@ -26,6 +26,7 @@ from atoll.resolve import load_soc
 CHIPS = Path(__file__).parents[3] / "examples" / "08_qemu_machines"
 ISAS = ("rv32imafdc_zve32x", "rv32imc_zve32x_zvl256b", "rv64gcv", "rv64gcv_zvl512b")
 CHANNELS, TAPS, PIXELS = 10, 36, 4
+CHOICES = (Network.convolution, Network.depthwise, Network.pool, Network.arithmetic)
 
 
 def convolution() -> PrimFunc:
@@ -125,7 +126,7 @@ def test_no_kernel_spills_a_vector(isa: str, tflite_builder: ModuleType, tmp_pat
         network = Network(tflite_builder, random.Random(f"spills {seed}"))
         network.begin()
         for _ in range(4):
-            network.chance.choice((network.convolution, network.depthwise, network.pool))()
+            network.chance.choice(CHOICES)(network)
         network.dense()
         path.write_bytes(network.written())
         try:

@@ -30,6 +30,7 @@ from atoll.ops.elements.weighted_sum import TabledSum, WeightedSum, tabled_sum, 
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
+from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -120,9 +121,12 @@ class Add(Elementwise):
         """Loop over the output, with dimensions joined that broadcast alike.
 
         A weighted sum of the operands takes the place of three rescalings where it gives the
-        same bytes, and the core multiplies. Else large tensors are worth tables.
+        same bytes, and the core multiplies. Else large tensors are worth tables. Vectors make an
+        element of the sum in each lane.
         """
         limits, weights = activation_range(op, graph.results(op)[0]), weighted_sum_of(op, graph)
+        if weights and block_for(arithmetic).strips and _are_alike(op, graph):
+            return _lower_in_lanes(op, graph, weights, limits)
         fast = weights and (arithmetic.multiplies or weights.shifts)
         if not fast and large(op, graph) and (tables := tabled_sum_of(op, graph)):
             return lower_elements(op, graph, partial(_make_adder, tables, limits))
@@ -140,6 +144,24 @@ class Add(Elementwise):
             return loops.mbqm(summed, *result)
 
         return lower_elements(op, graph, compute_centred(op, graph, total), LONG_NEIGHBOURS)
+
+
+def _are_alike(op: Operator, graph: Graph) -> bool:
+    """Tell whether nothing is broadcast."""
+    (output,) = graph.results(op)
+    tensors = [require_input(op, graph, position) for position in (0, 1)]
+    return all((each.shape, each.layout) == (output.shape, output.layout) for each in tensors)
+
+
+def _lower_in_lanes(
+    op: Operator, graph: Graph, weights: WeightedSum, limits: tuple[int, int]
+) -> Lowered:
+    builder = KernelBuilder(op, graph)
+    first, second = builder.input(0, "a"), builder.input(1, "b")
+    y, (output,) = builder.output(), graph.results(op)
+    with builder.loop("lane", 0, output.stored, vectorized=True) as lane:
+        y[lane] = _sum(weights, limits, (first.wide(lane), second.wide(lane)))
+    return builder.lowered()
 
 
 def add_factors(op: Operator, graph: Graph) -> Factors:

@@ -44,7 +44,7 @@ Prepare = Callable[[KernelBuilder], Result]
 class Elementwise(OperatorKind):
     """What the kinds share."""
 
-    parallel = ("i0", "i1")
+    parallel = ("i0", "i1", "lane")
     any_layout = True
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:

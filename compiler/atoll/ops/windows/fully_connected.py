@@ -42,7 +42,7 @@ class FullyConnected(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    parallel = ("row", "block")
+    parallel = ("row", "block", "lane")
     weight_dimensions = 2
 
     def check(self, op: Operator, graph: Graph) -> None:
