@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.artifacts.samples import random_sample
@@ -73,10 +75,17 @@ def with_length(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
     return choose
 
 
-def run(soc: ResolvedSoc, network: Path, cpu: CpuKind = CpuKind.QEMU) -> None:
+def run(
+    soc: ResolvedSoc,
+    network: Path,
+    cpu: CpuKind = CpuKind.QEMU,
+    values: NDArray[np.int8] | None = None,
+) -> None:
     compiled = compile_file(soc, network, BuildOptions(accelerators=False))
-    sample = random_sample(compiled.graph)
-    (outcome,) = run_models((compiled,), (sample,), cpu=cpu, accelerator=AcceleratorKind.NONE)
+    samples = random_sample(compiled.graph)
+    if values is not None:
+        samples = [dict.fromkeys(sample, values) for sample in samples]
+    (outcome,) = run_models((compiled,), (samples,), cpu=cpu, accelerator=AcceleratorKind.NONE)
     assert outcome.report.passed
 
 
@@ -91,6 +100,43 @@ def test_digits(isa: str, length: int, with_length: Callable[[str, int], None]) 
 
 def test_the_host_computes_the_same_programs() -> None:
     run(chip(SMALL), DIGITS, CpuKind.NATIVE)
+
+
+@pytest.mark.parametrize("largest", [2.0, 0.25], ids=["both ways", "down"])
+def test_halves_are_rounded_as_the_reference_does(
+    largest: float,
+    tflite_builder: ModuleType,
+    with_length: Callable[[str, int], None],
+    tmp_path: Path,
+) -> None:
+    """Each input times some weights, by factors that are powers of two: most results are halves."""
+    with_length(SMALL, 128)
+    scales = (*(largest / 2**n for n in range(6)), 0.4 * largest)
+    weights = np.tile(np.array([1, -1, 3, 5, -7, 2, 127], np.int8), 3)
+    tensors = [
+        tflite_builder.Tensor(shape=(1, 16, 16, 1), scales=(1.0,), zero_points=(0,)),
+        tflite_builder.Tensor(
+            shape=(21, 1, 1, 1),
+            data=weights.reshape(21, 1, 1, 1),
+            scales=tuple(np.repeat(scales, 3)),
+            zero_points=(0,) * 21,
+            axis=0,
+        ),
+        tflite_builder.Tensor(shape=(1, 16, 16, 21), scales=(1.0,), zero_points=(-3,)),
+    ]
+    operator = tflite_builder.Operator(
+        code="CONV_2D",
+        inputs=(0, 1),
+        outputs=(2,),
+        table="Conv2DOptions",
+        options={"StrideH": 1, "StrideW": 1, "Padding": 0, "FusedActivationFunction": 0},
+    )
+    path = tmp_path / "network.tflite"
+    model = tflite_builder.Model(
+        tensors=tuple(tensors), operators=(operator,), inputs=(0,), outputs=(2,)
+    )
+    path.write_bytes(tflite_builder.write(model))
+    run(chip(SMALL), path, values=np.arange(-128, 128, dtype=np.int8).reshape(1, 16, 16, 1))
 
 
 @SLOW
