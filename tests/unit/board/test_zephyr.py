@@ -211,6 +211,13 @@ def test_a_chip_without_a_core_for_zephyr_says_why(chip: str, reason: str) -> No
     assert reason in files["zephyr/README.md"].data.decode()
 
 
+def test_boards_have_no_vector_registers() -> None:
+    soc = load_soc("lagoon", ("devices.cpu.core=riscv", "devices.cpu.isa=rv32imc_zve32x"))
+    files = package_files(Board(soc=soc), ["zephyr"])["zephyr"]
+    reason = "boards are written for RV32 without vector registers, and 'cpu' has some"
+    assert reason in " ".join(files["zephyr/README.md"].data.decode().split())
+
+
 def test_the_snippet_lays_the_pools_where_they_were_planned(tmp_path: Path) -> None:
     """Link it as Zephyr's script includes it: regions of the devicetree, ROMABLE_REGION a macro."""
     soc = load_soc("twin", TWIN)

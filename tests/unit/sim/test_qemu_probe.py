@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from atoll.description.core_files import find_core
+from atoll.diagnostics.errors import SimulationError
 from atoll.isa import riscv
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -14,6 +16,7 @@ from atoll_sim.hooks.soc_check import check
 from atoll_sim.qemu import probe
 from atoll_sim.qemu.machines import core_options
 from atoll_sim.qemu.probe import faults_of
+from atoll_sim.qemu.supported import check_chip
 
 BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
 
@@ -178,6 +181,17 @@ def test_the_core_has_vectors_as_the_isa_says(isa: str, length: int, longest: in
     assert option == "-cpu"
     assert core.split(",")[0] == isa[:4]
     assert {f"vlen={length}", f"elen={longest}"} <= {*core.split(",")}
+
+
+def test_vectors_longer_than_qemus_are_refused(tmp_path: Path) -> None:
+    core = find_core("riscv", "cpu", Path(), None).read_text()
+    path = tmp_path / "long.yaml"
+    path.write_text(core.replace("rv64gcv,", "rv64gcv, rv64gcv_zvl2048b,"))
+    changes = (f"devices.cpu.core={path}", "devices.cpu.isa=rv64gcv_zvl2048b")
+    with pytest.raises(SimulationError, match="at most 1024 bits") as caught:
+        check_chip(load_soc(BOARD.with_name("virt_rv64.yaml"), changes))
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.remedy) == ("E103", "use --cpu native")
 
 
 def test_every_extension_has_a_trial() -> None:
