@@ -219,15 +219,17 @@ class _Emitter:
 
     def _lanes(self, loop: For) -> None:
         """Emit vectors; a core without them goes through what computes nothing, or has loops."""
-        assert isinstance(loop.begin, Const)
-        assert isinstance(loop.end, Const)
-        count = loop.end.value - loop.begin.value
+        match loop:
+            case For(begin=Const(begin), end=Const(end)):
+                count = end - begin
+            case _:
+                count = 0
         if self._vectors is Vectors.RVV:
             elements = BYTES if only_copies(loop) else LANES
             vectors = VectorBuilder(self._builder, elements)
             Strips(self._builder, vectors, self._functions, self).emit(loop)
         elif (
-            count > _MOST_LANES
+            not 0 < count <= _MOST_LANES
             or only_copies(loop)
             or any(isinstance(each, For) for each in loop.body)
         ):

@@ -142,7 +142,7 @@ class VectorBuilder:
             left = self.splat(left)
         kind = right.type
         if operation in _SHIFTS and not is_vector(right):
-            right, kind = self._widen(right), self._register
+            right, kind = self.as_register(right), self._register
         if operation in _COMPARES:
             kinds = [left.type, kind, self._register]
             mask = self.vector_of(Type.I1)
@@ -210,12 +210,12 @@ class VectorBuilder:
         kinds = [value.type, value.type, self._register]
         moved = self._make("vsadd", value.type, [value, fix], kinds)
         kind = amount.type if is_vector(amount) else self._register
-        amount = amount if is_vector(amount) else self._widen(amount)
+        amount = amount if is_vector(amount) else self.as_register(amount)
         operands = [moved, amount, self._register(ROUND_UP)]
         return self._make("vssra", value.type, operands, [value.type, kind, self._register])
 
-    def _widen(self, amount: ir.Value) -> ir.Value:
-        """Return the distance of a shift in a register; its low bits count."""
+    def as_register(self, amount: ir.Value) -> ir.Value:
+        """Return a number that is not negative, or whose low bits count, in a register."""
         if amount.type == self._register:
             return amount
         return self._builder.zext(amount, self._register)

@@ -96,17 +96,17 @@ class Strips:
 
     def emit(self, loop: For) -> None:
         """Emit all iterations."""
-        assert isinstance(loop.begin, Const)
-        assert isinstance(loop.end, Const)
         builder, register = self._builder, self._vectors.register
-        before, begin = builder.block, loop.begin.value
+        begin, end = self._scalars.value(loop.begin), self._scalars.value(loop.end)
+        count = self._vectors.as_register(builder.sub(end, begin))
+        before = builder.block
         strip = builder.append_basic_block(loop.variable)
         after = builder.append_basic_block(f"{loop.variable}.end")
-        builder.branch(strip)
+        builder.cbranch(builder.icmp_signed("<", begin, end), strip, after)
         builder.position_at_end(strip)
         left, first = builder.phi(register), builder.phi(integer(Type.I32), loop.variable)
-        left.add_incoming(register(loop.end.value - begin), before)
-        first.add_incoming(integer(Type.I32)(begin), before)
+        left.add_incoming(count, before)
+        first.add_incoming(begin, before)
         lanes = self._vectors.set_lanes(left)
         self._scalars.set(loop.variable, first)
         self._steps[loop.variable] = 1

@@ -34,8 +34,8 @@ class Direction(StrEnum):
 class For:
     """Run `body` for `variable` = `begin`, ..., `end` - 1 (`I32`); not at all if begin >= end.
 
-    The iterations of a `vectorized` loop may be computed at once, each in a lane of vectors:
-    its bounds are literals, and none of them reads what another writes.
+    The iterations of a `vectorized` loop may be computed at once, each in a lane of vectors: none
+    of them reads what another writes.
     """
 
     variable: str

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from atoll.ir.lanes import step_of
-from atoll.ir.scalars import Call, Const, Dot, Execute, Expr, Load, Word
+from atoll.ir.scalars import Call, Dot, Execute, Expr, Load, Word
 from atoll.ir.statements import Allocate, For, Let, PrimFunc, Return, Stmt, Store
 from atoll.ir.walk import expressions_of, subexpressions
 from atoll.resolve.storage_scope import LOCAL
@@ -17,11 +17,6 @@ def lane_faults(loop: For, functions: Mapping[str, PrimFunc]) -> Iterator[str]:
         loop: well-typed.
         functions: those that it may call.
     """
-    match loop:
-        case For(begin=Const(begin), end=Const(end)) if begin < end:
-            pass
-        case _:
-            yield f"vectorized loop '{loop.variable}' lacks literal bounds with iterations between"
     yield from _Rules(loop, functions).faults(loop.body, {loop.variable: 1})
 
 

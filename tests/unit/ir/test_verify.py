@@ -67,8 +67,6 @@ BROKEN = {
         ("scratch: i32[6]", "scratch: i8[9223372036854775808]", "has 9223372036854775808 bytes"),
     ],
     "lanes": [
-        ("for i in 0 .. 6", "vectorized for i in 0 .. (5 + 1)", "lacks literal bounds"),
-        ("for i in 0 .. 6", "vectorized for i in 0 .. 0", "lacks literal bounds"),
         ("for i_2", "vectorized for i_2", "has the statement if (total[0] < 0)"),
         (LOOP, f"{LANES}allocate t: i8[1] align 1 in global.stack\n", "the statement allocate t"),
         (f"{LOOP}    scratch[i]", f"{LANES}    scratch[0]", "store scratch[0]"),

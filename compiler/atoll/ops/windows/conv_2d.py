@@ -236,7 +236,7 @@ class _Gather:
             self._copy(target, builder.let("source", source), length)
 
     def _copy(self, target: Expr, source: Expr, length: Expr) -> None:
-        strips = self._kernel.registers.strips and isinstance(length, Const)
+        strips = self._kernel.registers.strips
         with self._kernel.builder.loop("i", 0, length, vectorized=strips) as i:
             self.patches[add(target, i)] = self._kernel.x[add(source, i)]
 
