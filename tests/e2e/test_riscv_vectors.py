@@ -84,7 +84,7 @@ def run(
     compiled = compile_file(soc, network, BuildOptions(accelerators=False))
     samples = random_sample(compiled.graph)
     if values is not None:
-        samples = [dict.fromkeys(sample, values) for sample in samples]
+        samples = tuple(dict.fromkeys(sample, values) for sample in samples)
     (outcome,) = run_models((compiled,), (samples,), cpu=cpu, accelerator=AcceleratorKind.NONE)
     assert outcome.report.passed
 
