@@ -140,6 +140,30 @@ def test_halves_are_rounded_as_the_reference_does(
 
 
 @SLOW
+@pytest.mark.parametrize(("isa", "length"), [(SMALL, 128), (LARGE, 128)])
+def test_what_is_rounded_once(
+    isa: str, length: int, with_length: Callable[[str, int], None]
+) -> None:
+    with_length(isa, length)
+    run(chip(isa), DIGITS.with_name("digits_qdq.onnx"))
+
+
+@SLOW
+@pytest.mark.parametrize("target", ["plain", "small"])
+def test_targets_without_vectors_and_for_size(target: str, tmp_path: Path) -> None:
+    if shutil.which("qemu-system-riscv32") is None:
+        pytest.skip("needs qemu-system-riscv32")
+    path = tmp_path / "chip.yaml"
+    targets = "{plain: {isa: rv32imafdc}, small: {optimise: size}}"
+    path.write_text(
+        f"extends: {MACHINES / 'virt_rv32.yaml'}\nsoc: mine\n"
+        f"devices: {{cpu: {{isa: {SMALL}, targets: {targets}}}}}\n"
+    )
+    words = (str(path), str(DIGITS), "--cpu", "qemu", "--target", f"*={target}")
+    assert main(["run", *words]) == 0
+
+
+@SLOW
 @pytest.mark.parametrize("toolchain", ["gcc", "clang"])
 @pytest.mark.parametrize("isa", [SMALL, f"{SMALL}_zvl256b", LARGE])
 def test_other_compilers_start_the_vectors(isa: str, toolchain: str) -> None:
