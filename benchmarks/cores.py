@@ -20,6 +20,7 @@ from atoll.cli.working import show_work
 from atoll.description.core_files import find_core, known_cores, load_core
 from atoll.diagnostics.progress import Progress
 from atoll.isa.find import instruction_set
+from atoll.isa.instruction_set import Vectors
 from atoll.utils.scratch import temporary_folder
 from benchmarks.core_cells import COLUMNS, Cell, Row
 
@@ -45,16 +46,19 @@ class Measured:
 def pairs(cores: Sequence[str], *, every: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each core with the instruction sets that it has, or the usual one of each width.
 
+    With vectors of RISC-V there is another usual one.
+
     Raises:
         AtollError: there is no such core.
     """
     for core in cores or known_cores():
-        widths = set()
+        kinds = set()
         for isa in load_core(find_core(core, "", Path(), None), None).model.isas:
-            bits = instruction_set(isa).bits
-            if every or bits not in widths:
+            instructions = instruction_set(isa)
+            kind = instructions.bits, instructions.vectors is Vectors.RVV
+            if every or kind not in kinds:
                 yield core, isa
-            widths.add(bits)
+            kinds.add(kind)
 
 
 def measure(
