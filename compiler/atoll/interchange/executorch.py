@@ -121,8 +121,15 @@ def read_program(path: Path) -> tuple[Method, ...]:
         verify(data, _SCHEMA, "program")
     except ModelError as error:
         raise error.about(str(path)) from error
-    methods = _Table(data, unpack_from("<I", data)[0]).tables(1)
-    return tuple(map(_method, methods))
+    methods = tuple(map(_method, _Table(data, unpack_from("<I", data)[0]).tables(1)))
+    for each in methods:
+        if any(size < 0 for size in (*each.buffers, *(t.size or 0 for t in each.tensors))):
+            raise ModelError(
+                "E051",
+                f"{path}: method '{each.name}': the file is damaged: a size is negative",
+                remedy="export the program again",
+            )
+    return methods
 
 
 def check_program(methods: Sequence[Method], soc: ResolvedSoc, path: Path) -> None:
@@ -160,6 +167,15 @@ def _faults(method: Method, pools: Sequence[PlannedPool]) -> Iterator[Fault]:
                 f" {each.buffer + 1}, which has {held:,} B"
             )
             yield Fault(code="E278", message=message, remedy="export the program again")
+        elif each.buffer < len(pools) and (each.offset + pools[each.buffer].origin) % (
+            step := pools[each.buffer].alignment
+        ):
+            pool = pools[each.buffer]
+            message = (
+                f"value {each.value} of {where} lies at {pool.origin + each.offset:#x}, and pool"
+                f" '{pool.name}' wants multiples of {step} B"
+            )
+            yield Fault(code="E278", message=message, at=pool.at, remedy=again)
 
 
 class _Table:

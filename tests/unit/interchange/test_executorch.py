@@ -4,8 +4,13 @@
 import json
 import random
 import subprocess
+import sys
+from collections import namedtuple
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -80,8 +85,9 @@ def test_heaps_are_not_planned() -> None:
 def test_a_tensor_stays_in_its_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = (
         PlannedTensor(value=3, buffer=0, offset=60, size=8),
-        PlannedTensor(value=4, buffer=0, offset=60, size=None),
+        PlannedTensor(value=4, buffer=0, offset=48, size=None),
         PlannedTensor(value=5, buffer=2**32 - 1, offset=0, size=4),
+        PlannedTensor(value=6, buffer=0, offset=3, size=4),
     )
     wrong = (Method(name="forward", buffers=(64,), tensors=tensors),)
     monkeypatch.setattr("atoll.interchange.executorch.read_program", lambda _: wrong)
@@ -90,7 +96,55 @@ def test_a_tensor_stays_in_its_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.message.partition(": ")[2] for each in refused.value.faults] == [
         "value 3 of method 'forward' ends at byte 68 of buffer 1, which has 64 B",
         "value 5 of method 'forward' ends at byte 4 of buffer 4294967296, which has 0 B",
+        "value 6 of method 'forward' lies at 0x10003003, and pool 'private' wants multiples of"
+        " 16 B",
     ]
+
+
+def test_a_negative_size_is_damage(tmp_path: Path) -> None:
+    data = bytearray(COUNTER.read_bytes())
+    at = data.index((64).to_bytes(8, "little"))
+    data[at : at + 8] = (-64).to_bytes(8, "little", signed=True)
+    (tmp_path / "negative.pte").write_bytes(data)
+    with pytest.raises(AtollError, match=r"E051.*a size is negative"):
+        read_program(tmp_path / "negative.pte")
+
+
+def test_a_tensor_that_others_placed_stays_in_its_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generated pass, with stand-ins for ExecuTorch's records."""
+    names = ("executorch.exir.memory_planning", "executorch.exir.passes", "executorch.exir.tensor")
+    for name in ("executorch", "executorch.exir", *names):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    sys.modules[names[0]].MemoryAlgoResult = lambda spec_dict, bufsizes: SimpleNamespace(  # type: ignore[attr-defined]
+        spec_dict=spec_dict, bufsizes=bufsizes
+    )
+    place = namedtuple("place", ("mem_id", "mem_obj_id", "mem_offset"))
+    sys.modules[names[0]].SpecAllocResult = place  # type: ignore[attr-defined]
+    files = package_files(Board(soc=load_soc("lagoon")), ["executorch"])["executorch"]
+    room: dict[str, Any] = {"__name__": "memory_planning"}
+    exec(files["executorch/memory_planning.py"].data, room)  # what the package has
+
+    def tensor(size: int, mem_id: int | None, lifetime: tuple[int, int]) -> Any:
+        made = MagicMock(allocated_memory=size, mem_id=mem_id, lifetime=lifetime, alignment=16)
+        made.storage_base, made.shape = None, (size,)
+        return made
+
+    large, small, fixed = (
+        tensor(49152, None, (0, 2)),
+        tensor(64, None, (2, 3)),
+        tensor(64, 2, (0, 9)),
+    )
+    found = room["plan_pools"](16, [large, small, fixed], SimpleNamespace(), None)
+    assert [found.spec_dict[each] for each in (large, small, fixed)] == [
+        (1, None, 0),
+        (2, None, 0),
+        (2, None, 64),
+    ]
+    assert found.bufsizes == [0, 49152, 128]
+    with pytest.raises(ValueError, match="there is no pool for mem_id 3: 1 to 2 are"):
+        room["plan_pools"](16, [tensor(64, 3, (0, 1))], SimpleNamespace(), None)
+    with pytest.raises(ValueError, match="no room for a tensor of 400000 B"):
+        room["plan_pools"](16, [tensor(400_000, None, (0, 1))], SimpleNamespace(), None)
 
 
 @pytest.mark.parametrize("program", [TWO_POOLS, COUNTER])

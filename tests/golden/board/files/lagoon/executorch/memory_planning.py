@@ -62,7 +62,7 @@ def plan_pools(
     A tensor that has a `mem_id` already stays in that pool.
 
     Raises:
-        ValueError: no pool has room for a tensor.
+        ValueError: no pool has room for a tensor, or its `mem_id` is that of none.
     """
     reserved = list(getattr(graph_module, "input_mem_buffer_sizes", None) or ())
     reserved += [0] * (len(POOLS) + 1 - len(reserved))
@@ -73,6 +73,8 @@ def plan_pools(
     bases = [spec for spec in specs if spec.storage_base is None]
     for spec in sorted(bases, key=lambda each: -each.allocated_memory):
         numbers = range(1, len(POOLS) + 1) if spec.mem_id is None else (spec.mem_id,)
+        if not 1 <= numbers[0] <= len(POOLS):
+            raise ValueError(f"there is no pool for mem_id {spec.mem_id}: 1 to {len(POOLS)} are")
         for number in numbers:
             room = POOLS[number - 1].size - extra_padding
             offset = _find_room(spec, placed[number], reserved[number])
