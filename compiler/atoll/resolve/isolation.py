@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from atoll.description.remedies import put, write_pair
 from atoll.records import dataclass
-from atoll.resolve.core_instances import SAU_GRANULE
+from atoll.resolve.core_instances import SAU_GRANULE, local_of
 from atoll.resolve.draft import Draft
+from atoll.resolve.memory_views import steps_by
 from atoll.resolve.places import Isolation
+from atoll.resolve.register_steps import register_spans
 from atoll.resolve.soc import Access, Cpu, Memory, Region, ResolvedSoc
 
 NUMBERS = range(32)
@@ -50,25 +52,35 @@ def isolated_areas(soc: ResolvedSoc, memory: Memory) -> tuple[IsolatedArea, ...]
 def non_secure_areas(soc: ResolvedSoc, core: Cpu) -> Iterator[tuple[range, tuple[str, ...]]]:
     """Yield what the image of a core touches, joined where it adjoins, with the names.
 
+    That is what its firewall lets through, and the registers of its sequences of steps. An SAU
+    does not judge what the core keeps to itself.
+
     Args:
         soc: the chip as the core sees it.
         core: likewise.
     """
-    spans = sorted(
-        (window.origin & -SAU_GRANULE, -(-(window.origin + window.size) // SAU_GRANULE), name)
-        for window, _ in soc.windows(core)
-        for name in (window.name if isinstance(window, Region) else "registers",)
-    )
     begin = end = 0
     names: list[str] = []
-    for start, granules, name in spans:
-        if names and start > end:
+    for start, stop, name in sorted(_spans(soc, core)):
+        first = start & -SAU_GRANULE
+        if names and first > end:
             yield range(begin, end), tuple(dict.fromkeys(names))
             names = []
-        begin, end = (begin if names else start), max(end, granules * SAU_GRANULE)
+        begin = begin if names else first
+        end = max(end, -(-stop // SAU_GRANULE) * SAU_GRANULE)
         names.append(name)
     if names:
         yield range(begin, end), tuple(dict.fromkeys(names))
+
+
+def _spans(soc: ResolvedSoc, core: Cpu) -> Iterator[tuple[int, int, str]]:
+    """Yield the first byte, the first past it and a name of each thing that a core touches."""
+    for window, _ in soc.windows(core):
+        name = window.name if isinstance(window, Region) else "registers"
+        yield window.origin, window.origin + window.size, name
+    local = local_of(core.spec)
+    for span in register_spans(each for each in steps_by(soc, core) if each.address not in local):
+        yield span.start, span.stop, "registers"
 
 
 def _regions(soc: ResolvedSoc, memory: Memory) -> list[Region]:
