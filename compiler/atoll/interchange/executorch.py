@@ -53,12 +53,14 @@ class PlannedTensor:
         buffer: the number of its buffer, from 0.
         offset: in the buffer, bytes.
         size: bytes, of its largest shape; None where the type is not known.
+        element: bytes of one element, likewise.
     """
 
     value: int
     buffer: int
     offset: int
     size: int | None
+    element: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +121,9 @@ def read_program(path: Path) -> tuple[Method, ...]:
                 " 1.5.1",
             )
         verify(data, _SCHEMA, "program")
+        return tuple(map(_method, _Table(data, unpack_from("<I", data)[0]).tables(1)))
     except ModelError as error:
         raise error.about(str(path)) from error
-    methods = tuple(map(_method, _Table(data, unpack_from("<I", data)[0]).tables(1)))
-    for each in methods:
-        if any(size < 0 for size in (*each.buffers, *(t.size or 0 for t in each.tensors))):
-            raise ModelError(
-                "E051",
-                f"{path}: method '{each.name}': the file is damaged: a size is negative",
-                remedy="export the program again",
-            )
-    return methods
 
 
 def check_program(methods: Sequence[Method], soc: ResolvedSoc, path: Path) -> None:
@@ -167,15 +161,12 @@ def _faults(method: Method, pools: Sequence[PlannedPool]) -> Iterator[Fault]:
                 f" {each.buffer + 1}, which has {held:,} B"
             )
             yield Fault(code="E278", message=message, remedy="export the program again")
-        elif each.buffer < len(pools) and (each.offset + pools[each.buffer].origin) % (
-            step := pools[each.buffer].alignment
-        ):
-            pool = pools[each.buffer]
+        if each.element and each.offset % each.element:
             message = (
-                f"value {each.value} of {where} lies at {pool.origin + each.offset:#x}, and pool"
-                f" '{pool.name}' wants multiples of {step} B"
+                f"value {each.value} of {where} begins at byte {each.offset:,} of buffer"
+                f" {each.buffer + 1}, which is no multiple of the {each.element} B of an element"
             )
-            yield Fault(code="E278", message=message, at=pool.at, remedy=again)
+            yield Fault(code="E278", message=message, remedy=again)
 
 
 class _Table:
@@ -226,11 +217,14 @@ class _Table:
 
 
 def _method(table: _Table) -> Method:
-    return Method(
-        name=bytes(table.numbers(0, "B")).decode(errors="replace"),
-        buffers=table.numbers(8, "q")[1:],
-        tensors=tuple(_tensors(table.tables(2))),
-    )
+    name, buffers = bytes(table.numbers(0, "B")).decode(errors="replace"), table.numbers(8, "q")[1:]
+    if any(size < 0 for size in buffers):
+        raise ModelError(
+            "E051",
+            f"a buffer has a size below 0 in method '{name}', so the file is damaged",
+            remedy="copy or export it again",
+        )
+    return Method(name=name, buffers=buffers, tensors=tuple(_tensors(table.tables(2))))
 
 
 def _tensors(values: Sequence[_Table]) -> Iterator[PlannedTensor]:
@@ -239,17 +233,25 @@ def _tensors(values: Sequence[_Table]) -> Iterator[PlannedTensor]:
         place = tensor.table(6) if tensor else None
         if tensor is None or place is None:
             continue
-        kind = tensor.number(0, "b")
+        element, shape = _BYTES.get(tensor.number(0, "b")), tensor.numbers(2, "i")
+        if any(extent < 0 for extent in shape):
+            raise ModelError(
+                "E051",
+                f"value {number} has a dimension below 0, so the file is damaged",
+                remedy="copy or export it again",
+            )
         yield PlannedTensor(
             value=number,
             buffer=place.number(0, "I") - 1,
             offset=place.number(2, "I") << 32 | place.number(1, "I"),
-            size=prod(tensor.numbers(2, "i")) * _BYTES[kind] if kind in _BYTES else None,
+            size=prod(shape) * element if element else None,
+            element=element,
         )
 
 
 NOT_CHECKED = (
     "which tensors are alive at once, since a program does not say which share bytes on purpose",
+    "alignment of pools beyond that of elements, since a tensor may be a part of another",
     "what methods and their delegates take of the method allocator",
 )
 
