@@ -57,7 +57,13 @@ if TYPE_CHECKING:
     from atoll.api.reports import Report, make_report
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
-    from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
+    from atoll.api.selftests import (
+        SelftestCheck,
+        SelftestFinding,
+        SelftestResult,
+        check_selftest,
+        run_selftest,
+    )
     from atoll.api.simulation import Validation, Waveforms, run, simulate, validate
     from atoll.api.sweeps import SweepResults, load_sweep, sweep
     from atoll.api.written import (
@@ -192,6 +198,7 @@ else:
             "run_image": "atoll.api.image_runs",
             "run_on_board": "atoll.api.board_runs",
             "run_passes": "atoll.api.passes",
+            "run_selftest": "atoll.api.selftests",
             "schema": "atoll.api.written",
             "simulate": "atoll.api.simulation",
             "sweep": "atoll.api.sweeps",
@@ -309,6 +316,7 @@ __all__ = [
     "run_image",
     "run_on_board",
     "run_passes",
+    "run_selftest",
     "schema",
     "simulate",
     "sweep",

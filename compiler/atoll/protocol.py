@@ -59,6 +59,10 @@ SERIAL_REPLY = 0x80
 """In the type of a message: it answers a request of this type."""
 
 
+USUAL_BAUD = 115200
+"""Of a serial line to a board."""
+
+
 class SerialMessage(IntEnum):
     """Types of messages of the serial protocol; a board sends TEXT and REPEAT unasked."""
 

@@ -9,8 +9,11 @@ from typing import BinaryIO
 from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve.soc import ResolvedSoc
+from atoll_selftest.listening import MOST, listen
 from atoll_selftest.log import KINDS, Log, read_log
 from atoll_selftest.verdict import Finding, findings
+
+__all__ = ["judge", "listen"]
 
 _PLURALS = {
     "march": "marches",
@@ -19,16 +22,17 @@ _PLURALS = {
     "known": "known answers",
     "network": "networks",
 }
-_MOST = 64 * 1024 * 1024  # bytes of a log
 
 
-def judge(source: Path | str | BinaryIO, chip: ResolvedSoc | None) -> SelftestCheck:
-    """Judge a log; findings name lines of `chip`.
+def judge(
+    source: Path | str | BinaryIO, chip: ResolvedSoc | None, stream: str = "the log"
+) -> SelftestCheck:
+    """Judge a log; findings name lines of `chip`, and messages call a stream `stream`.
 
     Raises:
         UsageError: E132, E133.
     """
-    name, text = _read(source)
+    name, text = _read(source, stream)
     log = read_log(text, name)
     if chip and chip.name != log.chip:
         raise UsageError(
@@ -42,6 +46,7 @@ def judge(source: Path | str | BinaryIO, chip: ResolvedSoc | None) -> SelftestCh
         tests=log.count,
         passed_tests=sum(result.passed for result in log.results.values()),
         missing=log.missing,
+        lost=log.lost if log.checked else None,
         findings=tuple(
             SelftestFinding(
                 message=each.what,
@@ -66,26 +71,26 @@ def judge(source: Path | str | BinaryIO, chip: ResolvedSoc | None) -> SelftestCh
     )
 
 
-def _read(source: Path | str | BinaryIO) -> tuple[str, str]:
+def _read(source: Path | str | BinaryIO, stream: str) -> tuple[str, str]:
     """Return what messages call a log, and its text; what is no text in it stands for itself."""
     if isinstance(source, str) and "\n" in source:
         return "the log", source
     if isinstance(source, Path | str):
         name = f"'{source}'"
         try:
-            with Path(source).open("rb") as stream:
-                return name, _text(stream, name)
+            with Path(source).open("rb") as opened:
+                return name, _text(opened, name)
         except OSError as fault:
             what = f"cannot read {name}: {fault.strerror}"
             remedy = "name a readable file, or - for standard input"
             raise UsageError("E132", what, remedy=remedy) from fault
-    name = "standard input" if source is sys.stdin.buffer else "the log"
+    name = "standard input" if source is sys.stdin.buffer else stream
     return name, _text(source, name)
 
 
 def _text(stream: BinaryIO, name: str) -> str:
-    data = stream.read(_MOST + 1)
-    if len(data) > _MOST:
+    data = stream.read(MOST + 1)
+    if len(data) > MOST:
         raise UsageError("E132", f"{name} has more than 64 MiB", remedy="cut it")
     return data.decode(errors="replace")
 

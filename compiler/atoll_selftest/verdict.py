@@ -31,16 +31,18 @@ def findings(log: Log) -> tuple[Finding, ...]:
 
 
 def _ends(log: Log) -> Iterator[Finding]:
-    """Yield why the log ends early."""
+    """Yield why the log ends early; damage on its way is no fault of the chip."""
     if log.stopped:
         yield Finding(what=f"the devices could not be brought up: {log.stopped}")
     elif log.silent:
         what = f"'{log.silent}' did not answer the host; nothing was tried after that"
         yield Finding(what=what, devices=(log.silent,))
-    elif log.missing and not log.ended:
+    elif set(log.missing) == set(log.lost):
+        return
+    elif not log.ended:
         last = max(log.results, default=0)
         yield Finding(what=f"the log ends after test {last} of {log.count}: {_after(log, last)}")
-    elif log.missing:
+    else:
         yield Finding(
             what=f"the log lacks {len(log.missing)} lines, the first of test {log.missing[0]}"
         )

@@ -79,6 +79,10 @@ def test_standard_input(
             [DIGITS],
             "error[E132]: 'examples/01_digits/digits_int8.tflite' has no line 'selftest begin ...'",
         ),
+        ([], "error[E090]: no LOG and no --serial"),
+        (["{log}", "--serial", "/dev/null"], "error[E191]: '{log}' has no effect with --serial"),
+        (["{log}", "--baud", "9600"], "error[E191]: --baud has no effect without --serial"),
+        (["--serial", "/dev/null"], "error[E271]: '/dev/null' is no serial port with 115200 baud"),
     ],
 )
 def test_refusals(

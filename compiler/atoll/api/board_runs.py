@@ -8,8 +8,7 @@ from atoll.api.compilation import Compilation
 from atoll.api.runs import Run
 from atoll.api.samples import Samples, samples_for
 from atoll.api.simulation import run_of
-
-USUAL_BAUD = 115200
+from atoll.protocol import USUAL_BAUD
 
 
 def run_on_board(

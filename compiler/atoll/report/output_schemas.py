@@ -402,6 +402,7 @@ SELFTEST = object_of(
     chip=TEXT,
     **dict.fromkeys(("tests", "passed"), COUNT),
     missing=each(COUNT),
+    lost=maybe(each(COUNT)),
     findings=each(object_of(message=TEXT, devices=each(TEXT), places=each(TEXT), at=maybe(TEXT))),
     results=each(
         object_of(

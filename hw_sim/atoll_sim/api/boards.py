@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator gives to `atoll.run_on_board`: a flashed board at a serial port."""
+"""What the simulator gives to `atoll.run_on_board` and `run_selftest`: a board at a serial port."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
+from atoll_sim.board.port import Port
 from atoll_sim.runs import board_run
 from atoll_sim.runs.checked_run import Outcome
 
@@ -26,3 +27,12 @@ def run_on_board(
         SimulationError: E272.
     """
     return board_run.run_on_board(models, samples, image, port=port, baud=baud, progress=current())
+
+
+def open_port(path: str, baud: int) -> Port:
+    """Open a serial port.
+
+    Raises:
+        UsageError: E271.
+    """
+    return Port(path, baud)

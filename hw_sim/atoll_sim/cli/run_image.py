@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.api.board_runs import USUAL_BAUD
 from atoll.api.image_runs import LONGEST_CYCLES
 from atoll.api.simulation import run_of
 from atoll.artifacts.samples import samples_of
@@ -21,6 +20,7 @@ from atoll.cli.working import show_work
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
+from atoll.protocol import USUAL_BAUD
 from atoll_sim.api.boards import run_on_board
 from atoll_sim.api.linked_images import require_images, run_linked
 from atoll_sim.backends.choice import AcceleratorOption, backends_of

@@ -2,6 +2,7 @@
  *
  * The self-test of 'lagoon': marches over pools, accesses of cores and engines, known answers
  * and networks. It prints a line for each; `atoll selftest` judges them.
+ * A line ends with the CRC-32 of what stands before " crc=", so that damage on its way is noticed.
  */
 #include "tiny.h"
 #include "tiny_example.h"
@@ -17,10 +18,57 @@
 
 #define PATTERN UINT32_C(0x5AC35AC3)
 
+/* In the first line and in the last, of which one may arrive damaged. */
+#define ABOUT " version=2 chip=lagoon tests=38"
+
 enum outcome { WORKS, REFUSED, WRONG, BLOCKED, SILENT };
 enum action { FILL, RUN, CHECK };
 
 static uint32_t number, failed;
+
+/* CRC-32 (ISO 3309) of the line so far, before it is complemented. */
+static uint32_t crc;
+
+static void say(const char *text) {
+  static const uint32_t nibbles[16] = {
+      0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,
+      0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu};
+  for (const char *at = text; *at != '\0'; at++) {
+    crc ^= (uint8_t)*at;
+    crc = crc >> 4 ^ nibbles[crc & 15u];
+    crc = crc >> 4 ^ nibbles[crc & 15u];
+  }
+  atoll_print(text);
+}
+
+static void say_decimal(uint32_t value) {
+  char digits[11];
+  char *first = &digits[10];
+  *first = '\0';
+  do {
+    *--first = (char)('0' + value % 10u);
+    value /= 10u;
+  } while (value != 0u);
+  say(first);
+}
+
+static void say_hex(const char *name, uint32_t value) {
+  char digits[] = "0x00000000";
+  for (uint32_t i = 0; i < 8u; i++) digits[9u - i] = "0123456789ABCDEF"[value >> 4u * i & 15u];
+  say(name);
+  say(digits);
+}
+
+static void begin_line(const char *text) {
+  crc = UINT32_MAX;
+  say("selftest ");
+  say(text);
+}
+
+static void end_line(void) {
+  say_hex(" crc=", ~crc);
+  atoll_print("\n");
+}
 
 static const char *const outcomes[] = {"works", "refused", "wrong", "blocked", "silent"};
 
@@ -52,24 +100,19 @@ static int32_t store(uint32_t core, uint32_t address, uint32_t value) {
 }
 
 static void begin(const char *kind, uint32_t device) {
-  atoll_print("selftest ");
-  atoll_print_decimal((int32_t)++number);
-  atoll_print(kind);
-  atoll_print(" device=");
-  atoll_print(atoll_device_table[device].name);
-}
-
-static void hex(const char *name, uint32_t value) {
-  atoll_print(name);
-  atoll_print_hex(value);
+  begin_line("");
+  say_decimal(++number);
+  say(kind);
+  say(" device=");
+  say(atoll_device_table[device].name);
 }
 
 static void end(enum outcome wanted, enum outcome found) {
-  atoll_print(" expect=");
-  atoll_print(outcomes[wanted]);
-  atoll_print(" found=");
-  atoll_print(outcomes[found]);
-  atoll_print("\n");
+  say(" expect=");
+  say(outcomes[wanted]);
+  say(" found=");
+  say(outcomes[found]);
+  end_line();
   failed += wanted != found;
 }
 
@@ -91,18 +134,18 @@ static void try_march(const struct march *test) {
   const int32_t kept_back = atoll_guard_check(ATOLL_OK);
   const uint32_t wrong = word(test->core, 0u);
   begin(" march", test->core);
-  atoll_print(" place=");
-  atoll_print(test->pool);
-  atoll_print(" memory=");
-  atoll_print(test->memory);
-  hex(" begin=", test->arguments[0]);
-  hex(" bytes=", test->arguments[1]);
+  say(" place=");
+  say(test->pool);
+  say(" memory=");
+  say(test->memory);
+  say_hex(" begin=", test->arguments[0]);
+  say_hex(" bytes=", test->arguments[1]);
   if (wrong != 0u) {
-    for (uint32_t i = 0; i < 6u; i++) hex(words[i], word(test->core, i));
-    atoll_print(" banks=");
+    for (uint32_t i = 0; i < 6u; i++) say_hex(words[i], word(test->core, i));
+    say(" banks=");
     for (uint32_t bank = 0; bank < test->arguments[4] && bank < ATOLL_SELFTEST_BANKS; bank++) {
-      if (bank != 0u) atoll_print(",");
-      atoll_print_decimal((int32_t)word(test->core, 6u + bank));
+      if (bank != 0u) say(",");
+      say_decimal(word(test->core, 6u + bank));
     }
   }
   end(WORKS, kept_back != ATOLL_OK ? REFUSED : wrong != 0u ? WRONG : WORKS);
@@ -169,11 +212,11 @@ static void try_access(const struct access *test) {
   uint32_t read = 0u;
   const enum outcome found = test->write ? try_write(test, &read) : try_read(test, &read);
   begin(test->write ? " write" : " read", test->core);
-  atoll_print(" place=");
-  atoll_print(test->place);
-  hex(" address=", test->address);
-  if (test->tagged && !test->write) hex(" tag=", TAG(test));
-  if (found == WRONG) hex(" got=", read);
+  say(" place=");
+  say(test->place);
+  say_hex(" address=", test->address);
+  if (test->tagged && !test->write) say_hex(" tag=", TAG(test));
+  if (found == WRONG) say_hex(" got=", read);
   end(test->allowed ? WORKS : REFUSED, found);
 }
 
@@ -583,7 +626,7 @@ static void try_engine(const struct engine_test *test) {
   enum outcome found = WORKS;
   for (uint32_t i = 0; found == WORKS && i < test->count; i++) found = try_step(&test->steps[i]);
   begin(test->kind, test->device);
-  atoll_print(test->about);
+  say(test->about);
   end(test->allowed ? WORKS : REFUSED, found);
 }
 
@@ -620,18 +663,19 @@ static void try_tiny(void) {
                               tiny_output_boxes, TINY_OUTPUT_BOXES_SIZE))
     found = WRONG;
   begin(" network", ATOLL_HOST);
-  atoll_print(" name=tiny");
+  say(" name=tiny");
   end(WORKS, found);
 }
 
 
 int main(void) {
-  atoll_print("selftest begin version=1 chip=lagoon tests=38\n");
+  begin_line("begin" ABOUT);
+  end_line();
   const int32_t status = atoll_devices_start();
   if (status != ATOLL_OK) {
-    atoll_print("selftest stopped: ");
-    atoll_print(atoll_status_text(status));
-    atoll_print("\n");
+    begin_line("stopped: ");
+    say(atoll_status_text(status));
+    end_line();
     return 1;
   }
   atoll_guard_start();
@@ -641,8 +685,8 @@ int main(void) {
   for (uint32_t i = 0; i < sizeof engine_tests / sizeof engine_tests[0]; i++) try_engine(&engine_tests[i]);
   try_tiny();
   (void)atoll_devices_stop();
-  atoll_print("selftest end failed=");
-  atoll_print_decimal((int32_t)failed);
-  atoll_print("\n");
+  begin_line("end" ABOUT " failed=");
+  say_decimal(failed);
+  end_line();
   return failed != 0u;
 }
