@@ -177,11 +177,22 @@ def _is_system(number: int) -> bool:
     return number >> _SYSTEM_BITS == VECTORS[0] >> _SYSTEM_BITS
 
 
+def _carries(item: Instruction, left: Value | None, right: Value | None, state: State) -> bool:
+    """Tell whether a sum of constants may leave the lower half of a register of 64 bits."""
+    sums = item.kind in (Kind.ADD, Kind.ADD_SCALED) and state.word > _LINK_BYTES
+    if not sums or not (left and right and left.constant and right.constant):
+        return False
+    one, other = (each.number - ((each.number & 1 << 31) << 1) for each in (left, right))
+    scale = item.scale if item.kind is Kind.ADD_SCALED else 0
+    return not -(1 << 31) <= one + (other << scale) <= _WORD
+
+
 def _exact(item: Instruction, state: State) -> Value | None:
     left, right = state[item.rs1], state[item.rs2]
-    if any(each is not None and each.near for each in (left, right)):
+    sides = [each for each in (left, right) if each is not None]
+    if any(each.near for each in sides) or _carries(item, left, right, state):
         return None
-    if any(each is not None and each.link for each in (left, right)):
+    if any(each.link for each in sides):
         copied = item.kind is Kind.ADD_IMMEDIATE and not item.immediate and item.rd != SP
         return left if copied else None
     match item.kind:
@@ -252,13 +263,14 @@ _CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
 def decide_branch(item: Instruction, state: State) -> bool | None:
     """Return whether a branch is taken, None if that is not known.
 
-    What was a constant at the first visit of a loop may be none at a later one.
+    What was a constant at the first visit of a loop may be none at a later one. Of registers of 64
+    bits only the lower half is known: small numbers have nothing above it.
     """
     sides = (state[item.rs1], state[item.rs2])
-    if not item.condition or state.word != 4:
+    if not item.condition:
         return None
     numbers = [it.number & _WORD for it in sides if it and it.constant and not it.slack]
-    if len(numbers) < len(sides):
+    if len(numbers) < len(sides) or (state.word > _LINK_BYTES and max(numbers) >> 31):
         return None
     if not item.condition.endswith("u"):
         numbers = [number - ((number & 1 << 31) << 1) for number in numbers]

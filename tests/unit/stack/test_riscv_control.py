@@ -3,11 +3,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 
 from atoll.stack.elf_frames import UNKNOWN, Lost, Surroundings, analyse
-from atoll.stack.instruction import RESUME, TRAP, ZERO, Kind
+from atoll.stack.instruction import RESUME, TRAP, ZERO, Instruction, Kind
 from atoll.stack.register_values import State, Value, decide_branch
 from atoll.stack.riscv import decode
 
@@ -105,6 +106,33 @@ def test_a_branch_on_constants_goes_one_way(function: int, rs1: int, rs2: int) -
             known = {rs1: Value(left), rs2: Value(right), ZERO: Value(0)}
             state = State(registers=tuple(known.get(number) for number in range(32)))
             assert decide_branch(item, state) == BRANCHES[function](left, right)
-            assert decide_branch(item, replace(state, word=8)) is None
+            small = max(left, right) < 1 << 31
+            wide = BRANCHES[function](left, right) if small else None
+            assert decide_branch(item, replace(state, word=8)) is wide, "only halves are known"
     unknown = State(registers=tuple(Value(0) if number == ZERO else None for number in range(32)))
     assert decide_branch(item, unknown) is None
+
+
+@pytest.mark.parametrize(("bits", "is_taken"), [(32, True), (64, None)])
+def test_a_sum_may_leave_the_lower_half(bits: int, is_taken: bool | None) -> None:
+    """`lui` of 64 bits makes a negative number, and two of them 2^32 less than 0."""
+    words = (
+        0x80000437,  # lui s0, 0x80000
+        0x008404B3,  # add s1, s0, s0
+        0x00900463,  # beq zero, s1, behind the jump that follows
+        0x0000006F,  # j itself
+        0x00008067,  # ret
+    )
+    code = b"".join(word.to_bytes(4, "little") for word in words)
+    decided: list[bool | None] = []
+    items = tuple(decode(code, 0x1000, bits))
+    (branch,) = (item for item in items if item.kind is Kind.BRANCH)
+
+    def note(item: Instruction, state: State) -> bool | None:
+        found = decide_branch(item, state)
+        decided.extend([found] * (item.address == branch.address))
+        return found
+
+    with patch("atoll.stack.elf_frames.decide_branch", note):
+        analyse(items, Surroundings(lambda _: UNKNOWN, word=bits // 8), top=None)
+    assert set(decided) == {is_taken}
