@@ -121,7 +121,7 @@ def is_compiled() -> bool:
     """Tell whether the cache has the search compiled, so that nobody waits for that."""
     try:
         return _library().is_file()
-    except (PackageNotFoundError, UsageError, OSError):
+    except (PackageNotFoundError, OSError):
         return False
 
 
