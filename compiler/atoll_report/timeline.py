@@ -198,7 +198,7 @@ def _interrupt_spans(
             kind="line",
             begin=pulse["rise"].raw,
             end=fall.raw,
-            name=f"line {line['line']}",
+            name=f"line {line['line']}" if line["line"].known else "software interrupt",
             link=link,
         )
 

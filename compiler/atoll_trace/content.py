@@ -345,8 +345,11 @@ def _draw_interrupts(picture: _Picture, document: Document) -> None:
         about = (
             "high until the core answers; it waits with interrupts disabled, and no handler runs"
         )
-        name = f"{line['source']}: line {line['line']} of {line['core']}"
-        told = {key: line[key] for key in ("source", "core", "line")}
+        number = line["line"]
+        which = "software interrupt" if number is None else f"line {number}"
+        name = f"{line['source']}: {which} of {line['core']}"
+        told = {key: line[key] for key in ("source", "core")}
+        told |= {} if number is None else {"line": number}
         for pulse in line["pulses"]:
             end = cycles["total"] if pulse["fall"] is None else pulse["fall"]
             track = picture.track("interrupts", name, about=about)

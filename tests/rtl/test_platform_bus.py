@@ -120,6 +120,13 @@ def test_mailbox(data: int) -> None:
     run_bench("mailbox", "atoll_mailbox", sources, {"DataBytes": data})
 
 
+@pytest.mark.parametrize(("data", "ports", "harts"), [(8, 3, 5), slow(8, 1, 1), slow(32, 4, 2)])
+def test_software_interrupts(data: int, ports: int, harts: int) -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_word_port.sv", "atoll_msip.sv")
+    parameters = {"DataBytes": data, "NumPorts": ports, "NumHarts": harts}
+    run_bench("msip", "atoll_msip", sources, parameters)
+
+
 def test_ahb_port_of_a_core() -> None:
     run_bench("ahb_port", "atoll_ahb_to_obi", ("atoll_ahb_to_obi.sv",))
 

@@ -64,6 +64,17 @@ def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> 
     assert not synthesis.faults("atoll_core_bus", rtl, {"DataBytes": width})
 
 
+@pytest.mark.parametrize(("ports", "harts"), [(1, 1), (3, 5)])
+def test_software_interrupts_are_synthesisable(
+    ports: int, harts: int, synthesis: Synthesis
+) -> None:
+    names = ("atoll_bus_pkg", "atoll_word_port", "atoll_msip")
+    parameters = {"DataBytes": 8, "NumPorts": ports, "NumHarts": harts}
+    assert not synthesis.faults(
+        "atoll_msip", [find_source(f"{name}.sv") for name in names], parameters
+    )
+
+
 @pytest.mark.parametrize("name", ["apb", "obi", "wishbone", "axil"])
 def test_the_adapters_of_control_ports_are_synthesisable(name: str, synthesis: Synthesis) -> None:
     top = f"atoll_bus_to_{name}"

@@ -28,7 +28,7 @@ from atoll.description.function_unit import Style
 from atoll.description.rtl import RtlFiles
 from atoll.description.vocabulary import Isa
 
-FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e", "has_b")
+FACTS = ("reset_address", "local_address", "hart", "has_m", "has_c", "has_e", "has_b")
 """What a parameter of the RTL can be told about one core of a chip."""
 
 LINES = 32

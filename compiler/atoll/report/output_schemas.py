@@ -219,7 +219,8 @@ _CYCLES = object_of(
         each(
             object_of(
                 **dict.fromkeys(("source", "core"), TEXT),
-                **dict.fromkeys(("line", "raised"), COUNT),
+                line=maybe(COUNT),
+                raised=COUNT,
                 pulses=each(object_of(rise=COUNT, fall=maybe(COUNT))),
             )
         )

@@ -262,7 +262,7 @@ class InterruptLine:
 
     Attributes:
         source: the device that raises it, or the guard of the firewalls.
-        line: its number at the core.
+        line: its number at the core; None for the software interrupt, which has none.
         raised: how often it rose in the whole run.
         pulses: the cycles at which it rose in the first sample, and at which it fell, as the core
             had answered; None where it stayed high.
@@ -270,7 +270,7 @@ class InterruptLine:
 
     source: str
     core: str
-    line: int
+    line: int | None
     raised: int
     pulses: tuple[tuple[int, int | None], ...]
 

@@ -9,9 +9,10 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.diagnostics.errors import Fault, SimulationError, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.isa.function_unit import FunctionUnit
-from atoll.resolve.soc import AcceleratorSpec, Engine, Memory, ResolvedSoc
+from atoll.resolve.soc import AcceleratorSpec, Cpu, Engine, Memory, ResolvedSoc
 from atoll_sim.chip.ports import ANY, INTERFACE_PORTS, UNIT_PORTS, may_lack, port_groups, ports_of
 from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
+from atoll_sim.chip.software import has_rtl
 from atoll_sim.chip.sources import macro_faults, source_faults
 
 LARGEST = 256 * 2**20
@@ -32,16 +33,22 @@ def check_cores(soc: ResolvedSoc, instead: tuple[str, str] = OTHER_CORES) -> Non
     for cpu in soc.cpus:
         if cpu.unit:
             faults += port_faults(cpu.unit, "function unit", cpu.at)
+    unbuilt: list[tuple[Cpu | Engine, str, str]] = [
+        (cpu, "signals", "signals")
+        for cpu in soc.remote_cpus
+        if cpu.signals and cpu.spec.rtl_module and not has_rtl(soc, cpu.signals)
+    ]
+    unbuilt += [(npu, "cache.maintenance", "cache") for npu in soc.cached_npus]
     faults += (
         Fault(
             code="E259",
-            message=f"device '{npu.name}': no RTL has the registers of its 'cache.maintenance'",
-            at=npu.at,
+            message=f"device '{device.name}': no RTL has the registers of its '{key}'",
+            at=device.at,
             remedy="use --cpu iss"
             if instead is OTHER_CORES
-            else "leave 'cache' out of the description for RTL",
+            else f"leave '{out}' out of the description for RTL",
         )
-        for npu in soc.cached_npus
+        for device, key, out in unbuilt
     )
     if faults:
         raise SimulationError.all(faults)

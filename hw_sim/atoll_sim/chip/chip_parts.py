@@ -69,6 +69,21 @@ class Mailbox:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoftwareInterrupts:
+    """The registers ``msip`` of a chip, by which cores interrupt each other.
+
+    Attributes:
+        span: addresses, from the word of hart 0 to that of the last one that is interrupted.
+        ports: cores that write them, in the order of their ports.
+        harts: number of each core that is interrupted.
+    """
+
+    span: range
+    ports: tuple[str, ...]
+    harts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
     """An interrupt line.
 
@@ -206,7 +221,9 @@ class Chip:
 
     Attributes:
         data_bytes: bytes of a bus beat.
-        blocks: addresses of the register blocks at the host, by their signal.
+        software: None if no core is interrupted by software.
+        blocks: addresses of the register blocks at the host, by their signal, and of those that
+            cores share.
         aliases: bytes of memories on the bus that masters see elsewhere too, by a name.
         slaves: signals of the register blocks' ports.
         lines: signal of each interrupt line at the host, by its number.
@@ -227,6 +244,7 @@ class Chip:
     masters: tuple[Master, ...]
     memories: tuple[BuiltMemory, ...]
     mailboxes: tuple[Mailbox, ...]
+    software: SoftwareInterrupts | None
     blocks: Mapping[str, range]
     slaves: tuple[str, ...]
     lines: Mapping[int, str]

@@ -100,6 +100,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names = [f"{name}.sv" for name in BUS_SOURCES if name not in left_out]
     names += [f"{name}.sv" for name in CROSSING_SOURCES] if len(chip.clocks) > 1 else []
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
+    names += ["atoll_msip.sv"] if chip.software else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_view.sv"] if any(master.views for master in chip.masters) else []
     names += ["atoll_fault_port.sv"] if chip.faults else []

@@ -27,13 +27,18 @@ from atoll_sim.chip.chip_parts import (
     Interrupt,
     Mailbox,
     Master,
+    SoftwareInterrupts,
     Target,
 )
 from atoll_sim.chip.rtl_cores import parameters_of
+from atoll_sim.chip.software import MSIP, msip_spans, software_interrupts
 
 SMALL_MEMORY = 1 << 20
 """A memory is built with room for so many bytes at least."""
 
+
+SOFTWARE = 1
+"""The line of an adapter that is the core's software interrupt."""
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -66,11 +71,13 @@ def plan_chip(
     if faults := platform_faults(soc, data_bytes):
         raise SimulationError.all(faults)
     devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
+    software = software_interrupts(soc)
+    blocks = {target.signal: target.span for target in _register_blocks(soc)}
     return Chip(
         soc=soc,
         data_bytes=data_bytes,
         masters=tuple(
-            _master(soc, device, index, external_host, device.name in stand_ins)
+            _master(soc, device, index, external_host, device.name in stand_ins, software)
             for index, device in enumerate(devices)
         ),
         memories=tuple(
@@ -78,12 +85,13 @@ def plan_chip(
             for memory in soc.memories
         ),
         mailboxes=_mailboxes(soc),
-        blocks={target.signal: target.span for target in _register_blocks(soc)},
+        software=software,
+        blocks=blocks | ({MSIP: software.span} if software else {}),
         slaves=(
             *(target.signal for target in _register_blocks(soc)),
             *(mailbox.core for mailbox in _mailboxes(soc)),
         ),
-        lines=_lines(soc),
+        lines={**_lines(soc), **_software_line(soc, software)},
         interrupts=tuple(interrupts_of(soc)),
         external_host=external_host,
         aliases={f"alias_{each.name}": each.shown for each in soc.aliases},
@@ -121,12 +129,15 @@ def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
     return tuple(merged)
 
 
-def _spans(soc: ResolvedSoc, device: Device, *allowed: Access) -> tuple[range, ...]:
-    return merge_spans(
+def _spans(
+    soc: ResolvedSoc, device: Device, *allowed: Access, more: Iterable[range] = ()
+) -> tuple[range, ...]:
+    windows = (
         range(window.origin, window.origin + window.size)
         for window, access in soc.windows(device)
         if access in allowed
     )
+    return merge_spans((*windows, *more))
 
 
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
@@ -164,6 +175,10 @@ def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
     return {soc.host_cpu.spec.bus_error_line: "guard_irq"} | devices
 
 
+def _software_line(soc: ResolvedSoc, software: SoftwareInterrupts | None) -> Mapping[int, str]:
+    return {SOFTWARE: f"dev_{soc.host}_ring"} if software and soc.host in software.harts else {}
+
+
 def interrupts_of(soc: ResolvedSoc) -> Iterator[Interrupt]:
     """Yield the interrupt lines of a chip: those at the host, then those of mailboxes."""
     lines = {soc.host_cpu.spec.bus_error_line: "guard"}
@@ -187,14 +202,23 @@ def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:
     return tuple(_block(f"box_{device.name}", each) for each in soc.registers_of(device))
 
 
+def _msip_port(device: Device, software: SoftwareInterrupts | None) -> tuple[Target, ...]:
+    if software is None or device.name not in software.ports:
+        return ()
+    port = software.ports.index(device.name)
+    return (Target(signal=MSIP, index=f"[{port}]", span=software.span),)
+
+
 def _master(
     soc: ResolvedSoc,
     device: Cpu | Engine,
     index: int,
     external_host: bool,
     stand_in: bool,
+    software: SoftwareInterrupts | None,
 ) -> Master:
-    readable = _spans(soc, device, Access.READ, Access.WRITE)
+    words = msip_spans(soc, device) if software else ()
+    readable = _spans(soc, device, Access.READ, Access.WRITE, more=words)
     targets = tuple(
         Target(
             signal=f"mem_{memory.name}",
@@ -211,15 +235,15 @@ def _master(
         signal=f"dev_{device.name}",
         index=index,
         readable=readable,
-        writable=_spans(soc, device, Access.WRITE),
-        targets=targets + _registers(soc, device),
+        writable=_spans(soc, device, Access.WRITE, more=words),
+        targets=(*targets, *_registers(soc, device), *_msip_port(device, software)),
         views=tuple(_views(soc, device)) if built else (),
         core=core,
         npu=device if isinstance(device, Engine) else None,
         unit=device.unit if core and isinstance(device, Cpu) else None,
         parameters=_parameters(soc, device),
         ports=data_ports(device) if isinstance(device, Engine) else (),
-        interrupts=_interrupts(soc, device),
+        interrupts=_interrupts(soc, device, software),
         clock=f"clk_{device.name}" if own_clock and not stand_in else "",
         stand_in=stand_in,
         held=isinstance(device, Cpu) and device.is_held,
@@ -243,9 +267,11 @@ def _touches(spans: Iterable[range], memory: Memory) -> bool:
     return any(span.start < memory.end and memory.origin < span.stop for span in spans)
 
 
-def _interrupts(soc: ResolvedSoc, device: Device) -> str:
+def _interrupts(soc: ResolvedSoc, device: Device, software: SoftwareInterrupts | None) -> str:
     if device.name == soc.host:
         return "irq"
+    if software and device.name in software.harts:
+        return f"32'(dev_{device.name}_ring) << {SOFTWARE}"
     mailbox = next((each for each in _mailboxes(soc) if each.name == device.name), None)
     return f"32'(dev_{device.name}_ring) << {mailbox.line}" if mailbox else "'0"
 

@@ -16,6 +16,7 @@ def _has(extension: str) -> Callable[[Cpu], str]:
 
 FACTS: Mapping[str, Callable[[Cpu], str]] = {
     "reset_address": lambda cpu: f"32'h{cpu.reset_address:08x}",
+    "hart": lambda cpu: str(cpu.hart),
     "local_address": lambda cpu: f"32'h{cpu.spec.local or 0:08x}",
     "has_m": _has("m"),
     "has_c": _has("c"),
@@ -100,8 +101,7 @@ def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fa
     told = {
         "release": cpu.release,
         "cache.maintenance": cpu.cache and cpu.cache.maintenance,
-        "signals": cpu.signals,
-        "hart": cpu.hart,
+        "hart": cpu.hart and "hart" not in cpu.spec.rtl_parameters.values(),
     }
     for key in (key for key, given in told.items() if given and cpu.spec.rtl_module):
         yield Fault(

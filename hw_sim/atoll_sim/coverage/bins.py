@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import product
 
 from atoll.driver.pipeline import Compiled
+from atoll.resolve.register_steps import line_name
 from atoll.resolve.soc import Access, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.coverage.points import add_counts
 from atoll_sim.protocol.records import AccessKind
@@ -109,7 +110,7 @@ def _operators(engines: Iterable[Engine], models: Sequence[Compiled], result: Si
 def _interrupts(result: SimResult) -> Hits:
     """Count how often each line rose."""
     return {
-        f"{line.source} interrupts {line.core}, line {line.number}": len(line.pulses)
+        f"{line.source} interrupts {line.core}, {line_name(line.number)}": len(line.pulses)
         for line in result.lines or ()
     }
 

@@ -166,11 +166,18 @@ def _broken_access(chip: Chip, device: str, verdict: Verdict) -> BrokenAccess | 
 
 
 def plan_proof(soc: ResolvedSoc) -> Chip:
-    """Decide what a proof is about: the interconnect, with whatever asks and answers around it."""
+    """Decide what a proof is about: the interconnect, with whatever asks and answers around it.
+
+    Software interrupts, which are no part of what a description grants, are left out.
+    """
     check_addresses(soc)
-    chip = plan_chip(soc)
+    chip = plan_chip(replace(soc, devices=tuple(map(_without_signals, soc.devices))))
     lines = dict(enumerate(chip.lines.values()))
     return replace(chip, lines=lines, exported=True, proven=True)
+
+
+def _without_signals(device: Device) -> Device:
+    return replace(device, signals=None) if isinstance(device, Cpu) else device
 
 
 def specify(chip: Chip, reach: Reach, wrong: Windows | None = None) -> str:

@@ -36,14 +36,22 @@
 
 // The signals of a core's two OBI ports, `instr_` and `data_`, and its `timer`, on the system bus by
 // `atoll_core_bus`. The adapter has parameters `DataBytes` and `LocalOrigin`.
-`define ATOLL_CORE_BUS \
+`define ATOLL_CORE_BUS `ATOLL_CORE_BUS_OF(1'b0, 0)
+
+// Likewise, of a core with the number `Hart`, which has the comparator and the software interrupt of that
+// number; the latter is line 1.
+`define ATOLL_CORE_BUS_OF_HART(Hart) `ATOLL_CORE_BUS_OF(1'b1, Hart)
+
+`define ATOLL_CORE_BUS_OF(SharesMsipValue, HartValue) \
   logic instr_req, instr_gnt, instr_rvalid, instr_err; \
   logic data_req, data_gnt, data_we, data_rvalid, data_err, timer; \
   logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata; \
   logic [3:0] data_be; \
   atoll_core_bus #( \
     .DataBytes  (DataBytes), \
-    .LocalOrigin(LocalOrigin) \
+    .LocalOrigin(LocalOrigin), \
+    .SharesMsip (SharesMsipValue), \
+    .Hart       (HartValue) \
   ) u_bus ( \
     .clk_i, \
     .rst_ni, \

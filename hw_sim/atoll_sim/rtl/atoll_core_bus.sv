@@ -7,7 +7,7 @@
 // gets one `rvalid` later, in order. Data go first. Cores decide what to fetch in the cycle in which
 // their data are taken, so requests for instructions wait in a queue, on whose state alone `gnt`
 // depends. The 64 KiB from `LocalOrigin` on are the core's own (see atoll_core_local.sv) and never
-// reach the bus.
+// reach the bus, but for the software interrupts of all cores, if the core shares them.
 module atoll_core_bus
   import atoll_bus_pkg::*;
 #(
@@ -15,6 +15,10 @@ module atoll_core_bus
   parameter int unsigned DataBytes   = 8,
   // Where the core's own registers lie, a multiple of 64 KiB.
   parameter logic [31:0] LocalOrigin = '0,
+  // The first 16 KiB there are on the bus: the registers msip of all cores.
+  parameter bit          SharesMsip  = 1'b0,
+  // The number by which the chip knows the core.
+  parameter int unsigned Hart        = 0,
   // Requests that may wait for an answer.
   parameter int unsigned Outstanding = 4
 ) (
@@ -66,14 +70,15 @@ module atoll_core_bus
   } request_t;
 
   request_t asked, awaited;
-  logic of_fetch, fetch, fetch_full, taken, full, awaiting, own, own_taken, own_rvalid;
+  logic of_fetch, fetch, fetch_full, taken, full, awaiting, shared, own, own_taken, own_rvalid;
   logic held_q, held_instr_q, unused_low_bits;
   logic [31:0] fetch_addr, own_rdata, addr, word;
 
   assign unused_low_bits = ^addr[1:0];
 
   // A request that the bus did not take at once is not exchanged for another.
-  assign own         = data_req_i && data_addr_i[31:16] == LocalOrigin[31:16];
+  assign shared      = SharesMsip && data_addr_i[15:14] == 2'b00;
+  assign own         = data_req_i && data_addr_i[31:16] == LocalOrigin[31:16] && !shared;
   assign of_fetch    = held_q ? held_instr_q : !data_req_i;
   assign asked       = '{instr: of_fetch, lane: addr[2+:LaneBits]};
   assign valid_o     = !full && (of_fetch ? fetch : data_req_i && !own);
@@ -130,7 +135,9 @@ module atoll_core_bus
     .full_o (full)
   );
 
-  atoll_core_local u_local (
+  atoll_core_local #(
+    .Hart(Hart)
+  ) u_local (
     .clk_i,
     .rst_ni,
     .valid_i (own_taken),

@@ -3,10 +3,13 @@
 
 // What belongs to one core alone: its timer, and the register in which it says that it stands still.
 //
-// The timer has the offsets of a core-local interruptor (CLINT): `mtimecmp` at 0x4000, `mtime` at
-// 0xBFF8, 64 bits each; the request is high while `mtime` is no less than `mtimecmp`. A write to 0xC000
-// says that the core stands still for good. Only whole words are written; all else reads 0.
-module atoll_core_local (
+// The timer has the offsets of a core-local interruptor (CLINT): `mtimecmp` at 0x4000 + 8 * `Hart`,
+// `mtime` at 0xBFF8, 64 bits each; the request is high while `mtime` is no less than `mtimecmp`. A write to
+// 0xC000 says that the core stands still for good. Only whole words are written; all else reads 0.
+module atoll_core_local #(
+  // The number by which the chip knows the core.
+  parameter int unsigned Hart = 0
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   // Request, always taken
@@ -24,8 +27,10 @@ module atoll_core_local (
   output logic        halted_o
 );
 
-  localparam logic [13:0] CompareLow  = 14'(16'h4000 >> 2);
-  localparam logic [13:0] CompareHigh = 14'(16'h4004 >> 2);
+  `ATOLL_ASSERT_INIT(LegalHart, Hart < 4095)
+
+  localparam logic [13:0] CompareLow  = 14'((32'h4000 + 8 * Hart) >> 2);
+  localparam logic [13:0] CompareHigh = CompareLow + 14'd1;
   localparam logic [13:0] TimeLow     = 14'(16'hBFF8 >> 2);
   localparam logic [13:0] TimeHigh    = 14'(16'hBFFC >> 2);
   localparam logic [13:0] Halt        = 14'(16'hC000 >> 2);

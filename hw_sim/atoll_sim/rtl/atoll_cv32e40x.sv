@@ -4,8 +4,8 @@
 
 // A CV32E40X core on the system bus, whose eXtension interface leads to a function unit.
 //
-// Line n of 2 to 17 is the core's interrupt n + 14. Bus errors do not reach the core: a failed load
-// reads 0, a failed store is lost. Its clock gate is open in reset.
+// Line n of 2 to 17 is the core's interrupt n + 14, line 1 the software interrupt. Bus errors do
+// not reach the core: a failed load reads 0, a failed store is lost. Its clock gate is open in reset.
 module atoll_cv32e40x
   import atoll_bus_pkg::*;
 #(
@@ -14,7 +14,9 @@ module atoll_cv32e40x
   // Address of the first instruction.
   parameter logic [31:0] ResetAddress = 32'h80,
   // The 64 KiB of the core's own registers.
-  parameter logic [31:0] LocalOrigin  = 32'h0200_0000
+  parameter logic [31:0] LocalOrigin  = 32'h0200_0000,
+  // The number by which the chip knows the core.
+  parameter int unsigned Hart         = 0
 ) (
   `ATOLL_CORE_AND_UNIT_PORTS(DataBytes)
 );
@@ -23,11 +25,11 @@ module atoll_cv32e40x
 
   `ATOLL_ASSERT_INIT(LegalReset, ResetAddress[1:0] == '0)
 
-  `ATOLL_CORE_BUS
+  `ATOLL_CORE_BUS_OF_HART(Hart)
 
   logic unused_inputs;
 
-  assign unused_inputs = ^{irq_i[31:18], irq_i[1:0], instr_err, data_err};
+  assign unused_inputs = ^{irq_i[31:18], irq_i[0], instr_err, data_err};
 
   if_xif #(
     .X_NUM_RS  (2),
@@ -102,7 +104,7 @@ module atoll_cv32e40x
     .boot_addr_i        (ResetAddress),
     .dm_exception_addr_i('0),
     .dm_halt_addr_i     ('0),
-    .mhartid_i          ('0),
+    .mhartid_i          (32'(Hart)),
     .mimpid_patch_i     ('0),
     .mtvec_addr_i       ({ResetAddress[31:8], 8'h00}),
     .instr_req_o        (instr_req),
@@ -135,7 +137,7 @@ module atoll_cv32e40x
     .xif_mem_if         (xif),
     .xif_mem_result_if  (xif),
     .xif_result_if      (xif),
-    .irq_i              ({irq_i[17:2], 8'h00, timer, 7'h00}),
+    .irq_i              ({irq_i[17:2], 8'h00, timer, 3'h0, irq_i[1], 3'h0}),
     .wu_wfe_i           (1'b0),
     .clic_irq_i         (1'b0),
     .clic_irq_id_i      ('0),

@@ -5,7 +5,8 @@
 // An Ibex core on the system bus: two stages and write-back, single-cycle multiplier, physical memory
 // protection.
 //
-// Line n of 2 to 16 is the fast interrupt n - 2. A failed access traps. Its clock gate is open in reset.
+// Line n of 2 to 16 is the fast interrupt n - 2, line 1 the software interrupt. A failed access traps.
+// Its clock gate is open in reset.
 module atoll_ibex
   import atoll_bus_pkg::*;
 #(
@@ -15,6 +16,8 @@ module atoll_ibex
   parameter logic [31:0] ResetAddress = 32'h80,
   // The 64 KiB of the core's own registers.
   parameter logic [31:0] LocalOrigin  = 32'h0200_0000,
+  // The number by which the chip knows the core.
+  parameter int unsigned Hart         = 0,
   // Base E: 16 registers.
   parameter bit          HasE         = 1'b0,
   // Extension B: bit manipulation by Zba, Zbb and Zbs.
@@ -25,11 +28,11 @@ module atoll_ibex
 
   `ATOLL_ASSERT_INIT(LegalReset, ResetAddress[7:0] == 8'h80)
 
-  `ATOLL_CORE_BUS
+  `ATOLL_CORE_BUS_OF_HART(Hart)
 
   logic unused_lines;
 
-  assign unused_lines = ^{irq_i[31:17], irq_i[1:0]};
+  assign unused_lines = ^{irq_i[31:17], irq_i[0]};
 
   ibex_top #(
     .PMPEnable      (1'b1),
@@ -44,7 +47,7 @@ module atoll_ibex
     .rst_ni,
     .test_en_i             (!rst_ni),
     .ram_cfg_i             ('0),
-    .hart_id_i             ('0),
+    .hart_id_i             (32'(Hart)),
     .boot_addr_i           ({ResetAddress[31:8], 8'h00}),
     .instr_req_o           (instr_req),
     .instr_gnt_i           (instr_gnt),
@@ -64,7 +67,7 @@ module atoll_ibex
     .data_rdata_i          (data_rdata),
     .data_rdata_intg_i     ('0),
     .data_err_i            (data_err),
-    .irq_software_i        (1'b0),
+    .irq_software_i        (irq_i[1]),
     .irq_timer_i           (timer),
     .irq_external_i        (1'b0),
     .irq_fast_i            (irq_i[16:2]),

@@ -23,6 +23,7 @@ from atoll.ops.registry import kind_of
 from atoll.records import dataclass
 from atoll.report.explanation import cautions, notes
 from atoll.report.result import InterruptLine, LayerCycles, Relinked, RunReport
+from atoll.resolve.register_steps import SOFTWARE_LINE
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
@@ -405,7 +406,7 @@ def _interrupts(result: SimResult) -> tuple[InterruptLine, ...] | None:
         InterruptLine(
             source=each.source,
             core=each.core,
-            line=each.number,
+            line=None if each.number == SOFTWARE_LINE else each.number,
             raised=len(each.pulses),
             pulses=tuple(pulse for pulse in each.pulses if pulse[0] in sample),
         )

@@ -3,18 +3,19 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.picorv32 import PICORV32
 
-from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.errors import AtollError, SimulationError
 from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Memory, ResolvedSoc
+from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.chip_parts import DataPort
 from atoll_sim.chip.generate import generate, sources
 from atoll_sim.chip.memory_map import write_map
@@ -120,6 +121,67 @@ def test_only_chips_with_a_mailbox_need_its_sources(lagoon: ResolvedSoc) -> None
         return "atoll_mailbox.sv" in {path.name for path in sources(plan_chip(soc))}
 
     assert (has(lagoon), has(load_soc("twin"))) == (False, True)
+
+
+NEIGHBOURS = Path(__file__).parents[2] / "data" / "neighbours.yaml"
+
+
+def neighbours(core: str, host: str, *more: str) -> ResolvedSoc:
+    """Return two cores that interrupt each other by software at two addresses."""
+    ends = {
+        end: f"{{line: software, send: [{{write: {at}, value: 1}}],"
+        f" clear: [{{write: {at}, value: 0}}]}}"
+        for end, at in (("core", core), ("host", host))
+    }
+    signals = f"devices.second.signals={{core: {ends['core']}, host: {ends['host']}}}"
+    return load_soc(NEIGHBOURS, ["devices.second.hart=2", signals, *more])
+
+
+def test_cores_reach_the_words_of_the_software_interrupts_that_they_write() -> None:
+    soc = neighbours("0x0200_0008", "0x0200_0000")
+    chip = plan_chip(soc)
+    assert chip.software
+    assert (chip.software.span, chip.software.harts) == (
+        range(0x0200_0000, 0x0200_000C),
+        {"cpu": 0, "second": 2},
+    )
+    words = (range(0x0200_0000, 0x0200_0004), range(0x0200_0008, 0x0200_000C))
+    for number, master in enumerate(chip.masters):
+        assert [span for span in master.readable if span.start >> 16 == 0x0200] == [*words]
+        assert [span for span in master.writable if span.start >> 16 == 0x0200] == [*words]
+        assert (master.targets[-1].signal, master.targets[-1].index) == ("msip", f"[{number}]")
+    cpu, second = chip.masters
+    assert (chip.lines[1], second.interrupts) == ("dev_cpu_ring", "32'(dev_second_ring) << 1")
+    assert (cpu.parameters["Hart"], second.parameters["Hart"]) == ("0", "2")
+    check_cores(soc)
+    assert "atoll_msip.sv" in {path.name for path in sources(chip)}
+    assert plan_chip(load_soc(NEIGHBOURS)).software is None
+
+
+@pytest.mark.parametrize(
+    ("core", "host", "has_harts", "keys"),
+    [
+        ("0x4000_0008", "0x0200_0000", True, ["signals"]),
+        ("0x0200_0008", "0x4000_0000", True, ["signals"]),
+        ("0x0200_0008", "0x0200_0000", False, ["hart", "signals"]),
+    ],
+)
+def test_other_registers_have_no_rtl(
+    core: str, host: str, has_harts: bool, keys: Sequence[str]
+) -> None:
+    made = neighbours(core, host)
+    if not has_harts:
+        second = made.device("second")
+        assert isinstance(second, Cpu)
+        told = {name: text for name, text in second.spec.rtl_parameters.items() if name != "Hart"}
+        spec = dataclasses.replace(second.spec, rtl_parameters=told)
+        made = device("second", spec=spec)(made)
+    with pytest.raises(SimulationError) as caught:
+        check_cores(made)
+    assert [(fault.code, fault.message) for fault in caught.value.faults] == [
+        ("E259", f"device 'second': no RTL has the registers of its '{key}'") for key in keys
+    ]
+    assert plan_chip(made).software is None
 
 
 def test_a_mailbox_shares_its_line_with_nobody() -> None:
