@@ -13,6 +13,7 @@ from atoll.api.kits import FeatureCoverage
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.register_steps import SOFTWARE_LINE
 from atoll.resolve.soc import Engine
 from atoll_sim.coverage.bins import Group, count_run
 from atoll_sim.coverage.folder import add_run, prepare_folder, read_sums
@@ -116,9 +117,14 @@ def test_what_a_device_may_not_do_is_no_hole() -> None:
 def test_operators_interrupts_and_rules_are_those_of_hardware() -> None:
     compiled = compile_file(SOC, DIGITS)
     line = Line(source="npu", core="cpu", number=3, pulses=((1, 2), (5, None)))
-    result = result_of([], 0, lines=(line,), occasions={("npu", 1): 3, ("npu", 2): 0})
+    software = Line(source="dsp", core="cpu", number=SOFTWARE_LINE, pulses=((1, 2),))
+    occasions = {("npu", 1): 3, ("npu", 2): 0}
+    result = result_of([], 0, lines=(line, software), occasions=occasions)
     found = count_run(SOC, [compiled], NPU, result)
-    assert found[Group.INTERRUPTS] == {"npu interrupts cpu, line 3": 2}
+    assert found[Group.INTERRUPTS] == {
+        "npu interrupts cpu, line 3": 2,
+        "dsp interrupts cpu, the software interrupt": 1,
+    }
     assert found[Group.RULES] == {"npu could break A1": 3, "npu could break A2": 0}
     ran = {name for name, count in found[Group.OPERATORS].items() if count}
     first = compiled.graph.operators[0]
