@@ -13,6 +13,8 @@ from atoll_sim.simulate.firmware import Segment
 STACK_TOP = "  atoll_stack_top = ORIGIN(stack) + LENGTH(stack);"
 STACK_ALIGNMENT = 16
 STEPS = (-64, -16, -4, 4, 16, 64)
+POOL = "pool_"
+"""Stands before the name of a pool in linker scripts."""
 POOL_STEPS = (-256, -128, -64, 64, 128, 256)
 
 
@@ -23,7 +25,7 @@ def shift_pool(right: Right, random: Random) -> Mutant | None:
     if now < 0:
         return None
     what = f"the linker takes pool '{pool.name}' to begin at {now:#010x}"
-    return region_elsewhere(right, f"pool_{pool.name}", pool.region.origin, now, what)
+    return region_elsewhere(right, f"{POOL}{pool.name}", pool.region.origin, now, what)
 
 
 def data_over(right: Right, random: Random) -> Mutant | None:

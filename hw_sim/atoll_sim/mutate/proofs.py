@@ -17,6 +17,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import Step
 from atoll.resolve.soc import Memory
 from atoll_sim.mutate.firewall import accessed_ranges, firewall_windows
+from atoll_sim.mutate.linker import POOL
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import placement_faults
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
@@ -41,9 +42,23 @@ def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | No
         return (
             f"the {sum(map(len, different))} bytes that differ are copied at start and never read"
         )
+    if pool := empty_pool(right, mutant):
+        return f"nothing lies in pool '{pool}'"
     if mutant.swapped and independent(right.compiled, *mutant.swapped):
         return "the exchanged steps share no byte that either writes"
     return None
+
+
+def empty_pool(right: Right, mutant: Mutant) -> str:
+    """Return the pool that the linker takes to be elsewhere, if it has no byte; else "".
+
+    Its begin and its end are in code that copies its constants at start: none.
+    """
+    compiled, name = right.compiled, mutant.subject.removeprefix(POOL)
+    if not mutant.script or name == mutant.subject or compiled.soc.pool(name).heap:
+        return ""
+    held = (each.pool for each in compiled.plan.placements.values())
+    return "" if name in held else name
 
 
 def only_equal_constants(right: Right, mutant: Mutant) -> bool:

@@ -249,6 +249,19 @@ def test_the_same_image_is_proven_equivalent(lagoon: Right) -> None:
     assert proof(lagoon, as_right(lagoon), lagoon.segments) == "the image is the same"
 
 
+def test_a_pool_without_a_byte_may_be_anywhere(lagoon: Right) -> None:
+    compiled, plan = lagoon.compiled, lagoon.compiled.plan
+    image = with_byte(lagoon, compiled.contract.constants[0].end - 1)
+    rest = {name: each for name, each in plan.placements.items() if each.pool != "private"}
+    without = replace(compiled, plan=replace(plan, placements=rest))
+    moved = replace(as_right(lagoon), subject="pool_private", script=(("a", "b"),))
+    empty = replace(moved, built=without, judged=without)
+    assert proof(replace(lagoon, compiled=without), empty, image) == (
+        "nothing lies in pool 'private'"
+    )
+    assert proof(lagoon, moved, image) is None
+
+
 def test_a_byte_that_nobody_reads_is_proven_equivalent(lagoon: Right) -> None:
     image = with_byte(lagoon, lagoon.compiled.soc.memory("flash").end - 1)
     found = proof(lagoon, as_right(lagoon), image)
